@@ -189,7 +189,7 @@ struct Profile {
   BlockShape block = {1, 32};
 
   Rounding rounding = Rounding::rne;
-  std::uint8_t random_bits = 32;  ///< stochastic: 8, 16 or 32 bits of the random word are used (the low ones)
+  std::uint8_t random_bits = 32;  ///< stochastic: 8, 16 or 32; the high bits of the element's random word
   ElementArithmetic element_arithmetic = ElementArithmetic::exact;
   InputRounding input_rounding = InputRounding::none;
 
