@@ -1,0 +1,239 @@
+#pragma once
+// MX blocks: one E8M0 scale, elements of any kind. Rules: docs/rules-mx.md.
+
+#include <cstdint>
+
+#include "formats/block.h"
+#include "formats/scale_codes.h"
+
+namespace fp4proof {
+
+namespace mx_detail {
+
+/// A positive finite magnitude as exponent and 24-bit significand in [2^23, 2^24).
+struct Normalized {
+  int exponent;
+  std::uint32_t significand;
+};
+
+FP4PROOF_HD constexpr Normalized normalize(std::uint32_t magnitude_bits) {
+  const Magnitude m = magnitude_of_bits(magnitude_bits);
+  const int shift = 23 - top_bit(m.significand);
+  return {floor_log2(m), static_cast<std::uint32_t>(m.significand << shift)};
+}
+
+/// The significand of the element's largest value, on the same 24-bit scale.
+FP4PROOF_HD constexpr std::uint32_t max_significand(const ElementSpec& spec) {
+  const std::uint32_t fraction = spec.max_code & ((1U << spec.mantissa_bits) - 1U);
+  return ((1U << spec.mantissa_bits) | fraction) << (23 - spec.mantissa_bits);
+}
+
+/// How many of the 24-bit significands just under 2^exponent have a log2 that rounds to `exponent` in binary32:
+/// floor(2^j * ln 2), where the spacing of binary32 numbers at the logarithm is 2^(j - 23).
+FP4PROOF_HD constexpr std::uint32_t log2_rounds_up_below(int exponent) {
+  if (exponent == 0) return 0;
+  constexpr std::uint8_t counts[7] = {0, 1, 2, 5, 11, 22, 44};
+  const int magnitude = exponent < 0 ? -exponent : exponent;
+  int j = top_bit(static_cast<std::uint64_t>(magnitude));
+  const bool power_of_two = (magnitude & (magnitude - 1)) == 0;
+  if (exponent > 0 && power_of_two) --j;  // the number just under a positive power of two lies in the binade below
+  return j < 0 ? 0 : counts[j];
+}
+
+FP4PROOF_HD constexpr int floor_of_rounded_log2(const Normalized& amax) {
+  const std::uint32_t below_next = (1U << 24) - amax.significand;
+  return amax.exponent + (below_next <= log2_rounds_up_below(amax.exponent + 1) ? 1 : 0);
+}
+
+/// The scale exponent under a rule applied to a quotient amax / 2^emax or amax / max that is already known: the
+/// quotient's exponent and whether it is rounded up.
+FP4PROOF_HD constexpr int exponent_of_quotient(float quotient, ScaleRule rule) {
+  const std::uint32_t word = float_bits(quotient);
+  if (word == 0) return -e8m0_bias;
+  const Normalized q = normalize(word);
+  constexpr std::uint32_t one_and_half = 3U << 22;
+  switch (rule) {
+    case ScaleRule::ceil:
+    case ScaleRule::rceil: return q.exponent + (q.significand != (1U << 23) ? 1 : 0);
+    case ScaleRule::nearest: {
+      const bool odd = ((q.exponent + e8m0_bias) & 1) != 0;
+      return q.exponent + (q.significand > one_and_half || (q.significand == one_and_half && odd) ? 1 : 0);
+    }
+    default: return q.exponent;
+  }
+}
+
+FP4PROOF_HD constexpr int exact_exponent(const ElementSpec& spec, ScaleRule rule, const Normalized& amax) {
+  const int base = amax.exponent - spec.emax;
+  const std::uint32_t max = max_significand(spec);
+  switch (rule) {
+    case ScaleRule::floor: return base;
+    case ScaleRule::ceil: return base + (amax.significand != (1U << 23) ? 1 : 0);
+    case ScaleRule::rceil: return base + (amax.significand > max ? 1 : 0);
+    case ScaleRule::even: {
+      const std::uint32_t half_step = 1U << (22 - spec.mantissa_bits);
+      return base + (amax.significand + half_step >= (1U << 24) ? 1 : 0);
+    }
+    case ScaleRule::nearest: {
+      const bool below = amax.significand < max;
+      const int exponent = base - (below ? 1 : 0);
+      // amax / max = ratio * 2^exponent with ratio in [1, 2); ratio against 3/2 in integers.
+      const std::uint64_t twice = std::uint64_t{amax.significand} << (below ? 2 : 1);
+      const std::uint64_t thrice = std::uint64_t{max} * 3;
+      const bool odd = ((exponent + e8m0_bias) & 1) != 0;
+      return exponent + (twice > thrice || (twice == thrice && odd) ? 1 : 0);
+    }
+  }
+  return base;
+}
+
+FP4PROOF_HD constexpr float element_max(const ElementSpec& spec) {
+  const Magnitude m = element_magnitude(spec, spec.max_code);
+  return static_cast<float>(m.significand) * pow2f(m.exponent);
+}
+
+}  // namespace mx_detail
+
+/// The scale code of a block whose largest magnitude is the finite, non-zero binary32 word `amax_bits`.
+/// Clamped to 0..254; 255 comes from ScaleArithmetic::word_add alone.
+FP4PROOF_HD constexpr std::uint8_t mx_scale_code(const Profile& profile, std::uint32_t amax_bits) {
+  using namespace mx_detail;
+  const ElementSpec spec = element_spec(profile.element);
+  const float amax = float_from_bits(amax_bits);
+  const bool floors = profile.scale_rule == ScaleRule::floor;
+  const float divisor = floors ? pow2f(spec.emax) : element_max(spec);
+  switch (profile.scale_arithmetic) {
+    case ScaleArithmetic::exact: break;
+    case ScaleArithmetic::float_log2:
+      return e8m0_from_exponent(floor_of_rounded_log2(normalize(amax_bits)) - spec.emax);
+    case ScaleArithmetic::fp32_divide:
+      return e8m0_from_exponent(exponent_of_quotient(amax / divisor, profile.scale_rule));
+    case ScaleArithmetic::fp32_reciprocal:
+      return e8m0_from_exponent(exponent_of_quotient(amax * (1.0F / divisor), profile.scale_rule));
+    case ScaleArithmetic::fp32_word: {
+      const std::uint32_t word = float_bits(amax / divisor);
+      return static_cast<std::uint8_t>((floors ? word : word + 0x7FFFFFU) >> 23);
+    }
+    case ScaleArithmetic::word_add: {
+      const int field = static_cast<int>((amax_bits + (1U << (22 - spec.mantissa_bits))) >> 23);
+      return field == 255 ? e8m0_nan : e8m0_from_exponent(field - e8m0_bias - spec.emax);
+    }
+  }
+  return e8m0_from_exponent(exact_exponent(spec, profile.scale_rule, normalize(amax_bits)));
+}
+
+namespace mx_detail {
+
+/// floor(|z| + 0.5) with the sum in binary32, z in steps of the element's grid around the value.
+FP4PROOF_HD constexpr std::uint8_t encode_half_add(const Profile& profile, float scaled) {
+  const ElementSpec spec = element_spec(profile.element);
+  if (scaled == 0.0F) return 0;
+  const int log2 = floor_log2_bits(float_bits(scaled));
+  if (log2 > spec.emax) return spec.max_code;
+  const int smallest_normal = 1 - spec.bias;
+  const int binade = log2 > smallest_normal ? log2 : smallest_normal;
+  const float steps = scaled * pow2f(spec.mantissa_bits - binade);
+  const float sum = steps + 0.5F;
+  auto whole = static_cast<std::uint32_t>(sum);
+  const bool tie = steps == static_cast<float>(whole) - 0.5F;
+  if (profile.rounding == Rounding::rne && tie && (whole & 1U) != 0) --whole;
+  const std::uint32_t code = whole + (static_cast<std::uint32_t>(binade - smallest_normal) << spec.mantissa_bits);
+  return code < spec.max_code ? static_cast<std::uint8_t>(code) : spec.max_code;
+}
+
+/// The first level, in order of magnitude, with the smallest binary32 distance.
+FP4PROOF_HD constexpr std::uint8_t encode_by_distance(const Profile& profile, float magnitude, float scale) {
+  const ElementSpec spec = element_spec(profile.element);
+  std::uint8_t best = 0;
+  float best_distance = magnitude;
+  for (int code = 1; code <= spec.max_code; ++code) {
+    const Magnitude level = element_magnitude(spec, static_cast<std::uint8_t>(code));
+    const float reach = static_cast<float>(level.significand) * pow2f(level.exponent) * scale;
+    const float distance = reach > magnitude ? reach - magnitude : magnitude - reach;
+    if (distance < best_distance) {
+      best = static_cast<std::uint8_t>(code);
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace mx_detail
+
+/// The code of one element under an E8M0 scale other than NaN. Infinities clamp; NaN is coded +0.
+FP4PROOF_HD constexpr std::uint8_t mx_encode_element(const Profile& profile, std::uint8_t scale_code,
+                                                     std::uint32_t word, std::uint32_t random_word) {
+  const ElementSpec spec = element_spec(profile.element);
+  if (is_nan_bits(word)) return 0;
+  if (is_inf_bits(word)) return signed_code(profile, word, spec.max_code);
+  const int scale_exponent = static_cast<int>(scale_code) - e8m0_bias;
+  const float magnitude = float_from_bits(word & float_magnitude_mask);
+  // Exact but where the quotient leaves binary32 downwards: then it is far inside the deadzone, rounded or not.
+  const float scaled = magnitude * pow2f(-scale_exponent);
+  std::uint8_t code = 0;
+  switch (profile.element_arithmetic) {
+    case ElementArithmetic::fp32_half_add: code = mx_detail::encode_half_add(profile, scaled); break;
+    case ElementArithmetic::fp32_distance:
+      code = mx_detail::encode_by_distance(profile, magnitude, pow2f(scale_exponent));
+      break;
+    default: {
+      Magnitude m = magnitude_of_bits(word);
+      m.exponent -= scale_exponent;
+      code = round_scaled(profile, m, random_word);
+    }
+  }
+  return signed_code(profile, word, code, scaled == 0.0F);
+}
+
+namespace mx_detail {
+
+/// NanPolicy::scale_zero: every element multiplied by zero. 0 * infinity makes the default NaN of x86, sign set.
+FP4PROOF_HD constexpr std::uint8_t zeroed_element(const Profile& profile, std::uint32_t word) {
+  const ElementSpec spec = element_spec(profile.element);
+  if (is_nan_bits(word)) return signed_code(profile, word, spec.max_code);
+  if (is_inf_bits(word)) return static_cast<std::uint8_t>(spec.sign_mask() | spec.max_code);
+  return zero_code(profile, word, false);
+}
+
+}  // namespace mx_detail
+
+/// The scale code of a block from its scan; e8m0_nan where the block has no usable scale.
+FP4PROOF_HD constexpr std::uint8_t mx_block_scale(const Profile& profile, const BlockScan& scan) {
+  if (block_fate(profile, scan) == BlockFate::nan_scale) return e8m0_nan;
+  if (scan.has_nan && profile.nan == NanPolicy::scale_zero) return 0;
+  if (scan.has_inf) return profile.inf_scale_code;
+  if (scan.amax_bits == 0) return profile.zero_scale_code;
+  return mx_scale_code(profile, scan.amax_bits);
+}
+
+/// One MX block (or 2D tile) to its scale code and element codes.
+FP4PROOF_HD constexpr BlockStatus mx_encode_block(const Profile& profile, const BlockEncoding& io) {
+  const BlockScan scan = scan_block(profile, io.words, profile.block.size());
+  const BlockFate fate = block_fate(profile, scan);
+  if (fate == BlockFate::reject_nan) return BlockStatus::rejected_nan;
+  if (fate == BlockFate::reject_inf) return BlockStatus::rejected_inf;
+  const std::uint8_t scale = mx_block_scale(profile, scan);
+  fill_block(io, profile.block, scale);
+  if (scale == e8m0_nan) return BlockStatus::ok;
+  const bool zeroed = scan.has_nan && profile.nan == NanPolicy::scale_zero;
+  const bool flushed = profile.tiny == TinyPolicy::flush_block && scale == 0;
+  for (int i = 0; i < profile.block.size(); ++i) {
+    const std::uint32_t word = prepared_word(profile, io.words[i]);
+    if (zeroed) {
+      io.codes[i] = mx_detail::zeroed_element(profile, word);
+    } else if (flushed) {
+      io.codes[i] = zero_code(profile, word, false);
+    } else {
+      io.codes[i] = mx_encode_element(profile, scale, word, io.random != nullptr ? io.random[i] : 0);
+    }
+  }
+  return BlockStatus::ok;
+}
+
+/// element * 2^(scale - 127) rounded once to binary32 (gradual underflow, overflow to infinity); NaN under 255.
+FP4PROOF_HD constexpr float mx_decode_element(Element element, std::uint8_t scale_code, std::uint8_t code) {
+  if (scale_code == e8m0_nan) return canonical_nan();
+  return decode_element(element, code) * pow2f(static_cast<int>(scale_code) - e8m0_bias);
+}
+
+}  // namespace fp4proof
