@@ -5,13 +5,16 @@
 namespace fp4proof::exact {
 namespace {
 
-/// Whole units of a nonnegative number, rounded in the given direction.
+/// Whole units of a nonnegative number, rounded in the given direction. The number of half units tells the rest: even,
+/// it is below one half; odd, at least one half, and exactly that where no fraction of a half unit is left.
 Integer rounded_units(const Rational& units, Direction direction) {
-  const Integer whole = units.floor();
-  if (direction == Direction::toward_zero) return whole;
-  const Rational rest = units - Rational(whole, Integer(1));
-  const Rational half = Rational::power_of_two(-1);
-  const bool up = rest > half || (rest == half && (whole & 1) == 1);
+  if (direction == Direction::toward_zero) return units.floor();
+  const Rational halves = units.scaled(1);
+  const Integer half_count = halves.floor();
+  const Integer whole = half_count >> 1;
+  if ((half_count & 1) == 0) return whole;
+  const bool tie = halves.is_integer();
+  const bool up = !tie || (whole & 1) == 1;
   return up ? Integer(whole + 1) : whole;
 }
 
@@ -39,8 +42,12 @@ std::uint64_t exact_word(const BinaryFormat& format, const Rational& magnitude) 
 std::optional<Rational> round_to(const BinaryFormat& format, const Rational& value, Direction direction) {
   if (value.is_zero()) return Rational();
   const Rational magnitude = value.abs();
-  const int quantum = std::max(magnitude.floor_log2(), format.min_exponent) - format.fraction_bits;
-  const Rational rounded(rounded_units(magnitude.scaled(-quantum), direction), Integer(1), quantum);
+  const int exponent = magnitude.floor_log2();
+  if (exponent > format.max_exponent) return std::nullopt;
+  const int quantum = std::max(exponent, format.min_exponent) - format.fraction_bits;
+  const Rational units = magnitude.scaled(-quantum);
+  if (units.is_integer()) return value;
+  const Rational rounded(rounded_units(units, direction), Integer(1), quantum);
   if (rounded >= Rational::power_of_two(format.max_exponent + 1)) return std::nullopt;
   return value.sign() < 0 ? -rounded : rounded;
 }

@@ -87,6 +87,7 @@ Integer Rational::floor() const {
 
 int Rational::floor_log2() const {
   const int guess = top_bit(numerator_) - top_bit(denominator_) + exponent_;
+  if (denominator_ == 1) return guess;
   return *this < power_of_two(guess) ? guess - 1 : guess;
 }
 
