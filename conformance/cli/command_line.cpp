@@ -1,0 +1,102 @@
+#include "conformance/cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <map>
+#include <new>
+
+#include "conformance/cli/float_environment.h"
+#include "conformance/cli/session.h"
+#include "conformance/cli/usage_error.h"
+#include "conformance/cli/verbs.h"
+#include "conformance/cli/version.h"
+
+namespace fp4proof::cli {
+
+namespace {
+
+constexpr const char* purpose =
+    "fp4proof: what the bits of 4-bit block-scaled floating point must be (MXFP4, MXFP8, HiF4, NVFP4).";
+
+constexpr const char* first_steps =
+    "Start here:\n"
+    "  fp4proof list profiles                                        what can be computed\n"
+    "  fp4proof quantize in.safetensors out.safetensors --profile mxfp4/ocp\n"
+    "  fp4proof compare in.safetensors --profiles mxfp4/ocp,hif4/gcc   which format suits a tensor\n"
+    "  fp4proof selftest                                             whether this machine can be trusted\n"
+    "Each verb has its own help: fp4proof VERB --help\n"
+    "Exit codes: 0 conformant, 1 mismatch, 2 usage, 3 corrupt file, 4 plug-in failed, 5 incomplete, 6 unsupported,\n"
+    "7 nondeterministic, 70 internal.";
+
+int exit_value(ExitCode code) { return static_cast<int>(code); }
+
+int fail(Session& session, const Error& error) {
+  session.complain(error);
+  return exit_value(exit_code_of(error.kind));
+}
+
+/// The exit code once the output is out: lost output outweighs the verdict.
+int conclude(Session& session, ExitCode code) {
+  const Result<void> finished = session.finish();
+  if (finished) return exit_value(code);
+  session.complain(finished.error());
+  return exit_value(worse_of(code, exit_code_of(finished.error().kind)));
+}
+
+int print_and_conclude(Session& session, const std::string& text) {
+  session.print(text);
+  return conclude(session, ExitCode::conformant);
+}
+
+int run_verb(Session& session, const Action& action) {
+  if (const Result<void> trusted = check_float_environment(); !trusted) return fail(session, trusted.error());
+  session.apply_threads();
+  const Result<ExitCode> outcome = action();
+  if (outcome) return conclude(session, *outcome);
+  session.complain(outcome.error());
+  return conclude(session, exit_code_of(outcome.error().kind));
+}
+
+int parse_and_run(Session& session, int count, const char* const* arguments) {
+  CLI::App app(purpose, "fp4proof");
+  app.footer(first_steps);
+  app.set_version_flag("--version", fmt::format("fp4proof {}\n", tool_version), "Print the version and exit");
+  app.require_subcommand(0, 1);
+  app.get_formatter()->column_width(30);
+  app.get_formatter()->label("SUBCOMMAND", "VERB");
+  app.get_formatter()->label("Subcommands", "Verbs");
+  std::map<const CLI::App*, Action> actions;
+  for (const Verb& verb : verbs()) {
+    CLI::App* command = app.add_subcommand(std::string(verb.name))->group("Verbs");
+    actions.emplace(command, verb.add(*command, session));
+  }
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::CallForHelp&) {
+    return print_and_conclude(session, app.help());
+  } catch (const CLI::CallForVersion& version) {
+    return print_and_conclude(session, version.what());
+  } catch (const CLI::ParseError& problem) {
+    return fail(session, usage_error(app, problem));
+  }
+  if (app.get_subcommands().empty()) {
+    return fail(session, {ErrorKind::usage, "no verb is given; see 'fp4proof --help'"});
+  }
+  return run_verb(session, actions.at(app.get_subcommands().front()));
+}
+
+}  // namespace
+
+int run(int count, const char* const* arguments) {
+  Session session;
+  try {
+    return parse_and_run(session, count, arguments);
+  } catch (const std::bad_alloc&) {
+    return fail(session, {ErrorKind::internal, "out of memory"});
+  } catch (const std::exception& exception) {
+    return fail(session, {ErrorKind::internal, fmt::format("unexpected failure: {}", exception.what())});
+  }
+}
+
+}  // namespace fp4proof::cli
