@@ -5,6 +5,7 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 # Strict IEEE arithmetic: every target that computes a number links this.
 add_library(fp4proof_strict INTERFACE)
 add_library(fp4proof::strict ALIAS fp4proof_strict)
+set_target_properties(fp4proof_strict PROPERTIES EXPORT_NAME strict)
 target_compile_features(fp4proof_strict INTERFACE cxx_std_20)
 target_compile_options(fp4proof_strict INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-ffp-contract=off;-fno-fast-math>)
@@ -21,8 +22,9 @@ if(FP4PROOF_NATIVE)
   target_compile_options(fp4proof_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
 endif()
 
-# fp4proof_library(NAME SOURCES... [DEPENDS targets...])
+# fp4proof_library(NAME SOURCES files... [DEPENDS targets...] [PRIVATE_DEPENDS targets...])
 # A static library fp4proof_NAME with alias fp4proof::NAME. Includes are written from the root.
+# It belongs to the room (first folder) that it is written in: see fp4proof_room_target.
 function(fp4proof_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   add_library(fp4proof_${name} STATIC ${ARG_SOURCES})
@@ -32,6 +34,19 @@ function(fp4proof_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/fp4proof>)
   target_link_libraries(fp4proof_${name} PUBLIC fp4proof::strict ${ARG_DEPENDS}
     PRIVATE $<BUILD_INTERFACE:fp4proof_build> ${ARG_PRIVATE_DEPENDS})
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  string(REGEX REPLACE "/.*" "" room "${folder}")
+  set_property(GLOBAL APPEND PROPERTY FP4PROOF_LIBRARIES_${room} fp4proof_${name})
+endfunction()
+
+# fp4proof_room_target(ROOM): fp4proof::ROOM, an interface over the libraries that the room has made.
+function(fp4proof_room_target room)
+  get_property(libraries GLOBAL PROPERTY FP4PROOF_LIBRARIES_${room})
+  add_library(fp4proof_${room} INTERFACE)
+  add_library(fp4proof::${room} ALIAS fp4proof_${room})
+  set_target_properties(fp4proof_${room} PROPERTIES EXPORT_NAME ${room})
+  list(TRANSFORM libraries REPLACE "^fp4proof_" "fp4proof::")
+  target_link_libraries(fp4proof_${room} INTERFACE ${libraries})
 endfunction()
 
 # fp4proof_test(NAME SOURCES files... [DEPENDS targets...] [LABELS labels...] [ARGS arguments...])
