@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "formats/block_codec.h"
 #include "reference/portable/vectorize.h"
@@ -10,80 +11,109 @@ namespace fp4proof::portable {
 
 namespace {
 
-/// The values of every code of an element, in code order.
-std::array<float, 256> element_values(Element element) {
-  std::array<float, 256> values{};
-  for (int code = 0; code < 256; ++code) {
-    values[static_cast<std::size_t>(code)] = decode_element(element, static_cast<std::uint8_t>(code));
+/// Element values by stored byte: two for a pair of 4-bit codes, one for a wider code.
+class ByteTable {
+ public:
+  explicit ByteTable(Element element) : per_byte_(element_spec(element).is_nibble() ? 2 : 1) {
+    for (int byte = 0; byte < 256; ++byte) {
+      const int low = per_byte_ == 2 ? byte & 15 : byte;
+      values_[static_cast<std::size_t>(byte)] = {decode_element(element, static_cast<std::uint8_t>(low)),
+                                                 decode_element(element, static_cast<std::uint8_t>(byte >> 4))};
+    }
   }
-  return values;
-}
 
-/// element * scale factor, one rounding. Exact before the multiplication for every family: HiF4's level bits and
-/// NVFP4's block scale are folded into `factor` or into the exact element.
+  /// Writes the `count` elements of a block.
+  void look_up(const std::uint8_t* bytes, int count, float* elements) const {
+    if (per_byte_ == 2) {
+      for (int j = 0; j < count / 2; ++j) std::memcpy(elements + 2 * j, &values_[bytes[j]], 2 * sizeof(float));
+    } else {
+      for (int i = 0; i < count; ++i) elements[i] = values_[bytes[i]][0];
+    }
+  }
+
+  int bytes_of(int elements) const { return elements / per_byte_; }
+
+ private:
+  int per_byte_;
+  std::array<std::array<float, 2>, 256> values_{};
+};
+
 FP4PROOF_CLONES void scale_values(const float* elements, int count, float factor, float* values) {
   for (int i = 0; i < count; ++i) values[i] = elements[i] * factor;
 }
 
-struct RowDecoder {
-  const Profile& profile;
-  const Geometry& geometry;
-  float tensor_scale;
-  std::array<float, 256> table;
+/// HiF4: one factor for each four columns.
+FP4PROOF_CLONES void scale_fours(const float* elements, const float* factors, float* values) {
+  for (int k = 0; k < hif4_level3_count; ++k) {
+    for (int i = 4 * k; i < 4 * k + 4; ++i) values[i] = elements[i] * factors[k];
+  }
+}
 
-  void decode_block(std::uint32_t scale, const float* elements, int count, float* values) const {
-    switch (profile.family) {
-      case Family::mx: scale_values(elements, count, decode_e8m0(static_cast<std::uint8_t>(scale)), values); break;
-      case Family::hif4: decode_group(scale, elements, count, values); break;
-      case Family::nvfp4: {
-        std::array<float, 64> exact{};
-        scale_values(elements, count, decode_e4m3_scale(static_cast<std::uint8_t>(scale)), exact.data());
-        scale_values(exact.data(), count, tensor_scale, values);
+/// element * scale for one row after the other. Every product but the last is exact, so there is one rounding.
+class RowDecoder {
+ public:
+  RowDecoder(const Profile& profile, const Geometry& geometry, float tensor_scale)
+      : profile_(profile), geometry_(geometry), tensor_scale_(tensor_scale), table_(profile.element) {}
+
+  void decode_row(const std::uint8_t* codes, const std::uint8_t* scales, float* values) const {
+    const int width = profile_.block.cols;
+    const int per_block = scale_bytes(profile_.family);
+    std::array<float, 64> elements{};
+    std::array<float, 64> results{};
+    for (std::int64_t b = 0; b < geometry_.blocks; ++b) {
+      std::uint32_t scale = 0;
+      for (int k = 0; k < per_block; ++k) scale |= std::uint32_t{scales[b * per_block + k]} << (8 * k);
+      table_.look_up(codes + b * table_.bytes_of(width), width, elements.data());
+      const std::int64_t left = geometry_.columns - b * width;
+      float* out = values + b * width;
+      if (left >= width) {
+        decode_block(scale, elements.data(), width, out);
+      } else {
+        decode_block(scale, elements.data(), width, results.data());
+        std::copy_n(results.data(), std::max<std::int64_t>(left, 0), out);
+      }
+    }
+  }
+
+ private:
+  void decode_block(std::uint32_t scale, float* elements, int width, float* values) const {
+    if (is_nan_scale(scale)) {
+      std::fill_n(values, width, canonical_nan());
+      return;
+    }
+    const auto code = static_cast<std::uint8_t>(scale);
+    switch (profile_.family) {
+      case Family::mx: scale_values(elements, width, decode_e8m0(code), values); break;
+      case Family::nvfp4:
+        scale_values(elements, width, decode_e4m3_scale(code), elements);
+        scale_values(elements, width, tensor_scale_, values);
+        break;
+      case Family::hif4: {
+        const float e6m2 = decode_e6m2(code);
+        std::array<float, hif4_level3_count> factors{};
+        for (int k = 0; k < hif4_level3_count; ++k) {
+          factors[static_cast<std::size_t>(k)] =
+              e6m2 * static_cast<float>(1 << (hif4_level2(scale, 4 * k) + hif4_level3(scale, 4 * k)));
+        }
+        scale_fours(elements, factors.data(), values);
         break;
       }
     }
   }
 
-  static void decode_group(std::uint32_t scale, const float* elements, int count, float* values) {
-    const float e6m2 = decode_e6m2(hif4_e6m2(scale));
-    std::array<float, 64> factors{};
-    for (int c = 0; c < 64; ++c) {
-      factors[static_cast<std::size_t>(c)] = e6m2 * pow2f(hif4_level2(scale, c) + hif4_level3(scale, c));
-    }
-    for (int i = 0; i < count; ++i) values[i] = elements[i] * factors[static_cast<std::size_t>(i)];
-  }
-
-  void decode_row(const std::uint8_t* codes, const std::uint8_t* scales, float* values) const {
-    const bool nibbles = element_spec(profile.element).is_nibble();
-    const int width = profile.block.cols;
-    const int per_block = scale_bytes(profile.family);
-    std::array<float, 64> elements{};
-    for (std::int64_t b = 0; b < geometry.blocks; ++b) {
-      std::uint32_t scale = 0;
-      for (int k = 0; k < per_block; ++k) scale |= std::uint32_t{scales[b * per_block + k]} << (8 * k);
-      const std::int64_t column = b * width;
-      for (int i = 0; i < width; ++i) {
-        const std::uint8_t code =
-            nibbles ? static_cast<std::uint8_t>((codes[(column + i) / 2] >> (4 * (i & 1))) & 15U) : codes[column + i];
-        elements[static_cast<std::size_t>(i)] = table[code];
-      }
-      const auto count = static_cast<int>(std::min<std::int64_t>(width, geometry.columns - column));
-      if (is_nan_scale(scale)) {
-        std::fill_n(values + column, count, canonical_nan());
-      } else {
-        decode_block(scale, elements.data(), count, values + column);
-      }
-    }
-  }
-
   bool is_nan_scale(std::uint32_t scale) const {
-    switch (profile.family) {
+    switch (profile_.family) {
       case Family::mx: return scale == e8m0_nan;
       case Family::hif4: return hif4_e6m2(scale) == e6m2_nan;
-      case Family::nvfp4: return scale == e4m3_scale_nan;
+      case Family::nvfp4: return (scale & 0x7FU) == e4m3_scale_nan;
     }
     return false;
   }
+
+  const Profile& profile_;
+  const Geometry& geometry_;
+  float tensor_scale_;
+  ByteTable table_;
 };
 
 }  // namespace
@@ -91,7 +121,7 @@ struct RowDecoder {
 void dequantize_rows(const Profile& profile, const Geometry& geometry, float tensor_scale, std::int64_t rows,
                      std::span<const std::uint8_t> codes, std::span<const std::uint8_t> scales,
                      std::span<float> values) {
-  const RowDecoder decoder{profile, geometry, tensor_scale, element_values(profile.element)};
+  const RowDecoder decoder(profile, geometry, tensor_scale);
 #pragma omp parallel for schedule(static)
   for (std::int64_t row = 0; row < rows; ++row) {
     decoder.decode_row(codes.data() + row * geometry.code_bytes_per_row,

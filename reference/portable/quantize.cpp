@@ -5,14 +5,13 @@
 #include <limits>
 #include <string>
 
+#include "reference/portable/level_kernels.h"
 #include "reference/portable/run_encoder.h"
-#include "reference/portable/vectorize.h"
 
 namespace fp4proof::portable {
 
 namespace {
 
-constexpr int blocks_per_run = 16;
 constexpr int max_run_words = std::max(blocks_per_run * 64, max_block_size);
 
 /// A run: consecutive blocks of one row, or the same block of consecutive rows, or one 2D tile.
@@ -145,10 +144,6 @@ void draw_random(const Job& job, const Run& run, Scratch& scratch) {
       scratch.random[static_cast<std::size_t>(slot + i)] = block.word[element & 3U];
     }
   });
-}
-
-FP4PROOF_CLONES void pack_nibbles(const std::uint8_t* codes, int count, std::uint8_t* bytes) {
-  for (int j = 0; j < count / 2; ++j) bytes[j] = static_cast<std::uint8_t>(codes[2 * j] | (codes[2 * j + 1] << 4));
 }
 
 void store_run(const Job& job, const Run& run, const Scratch& scratch) {

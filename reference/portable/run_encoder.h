@@ -1,6 +1,6 @@
 #pragma once
-// Encodes runs of blocks whose words lie one after the other. The tables make the common profiles fast; every other
-// profile, and every block with NaN or infinity, goes through the scalar encode_block of formats/.
+// Encodes runs of blocks whose words lie one after the other. Tables and vectorised kernels make the common profiles
+// fast; every other profile, and every block that is not plain numbers, goes through the scalar encode_block.
 
 #include <array>
 #include <cstdint>
@@ -11,17 +11,20 @@
 
 namespace fp4proof::portable {
 
+inline constexpr int blocks_per_run = 16;
+
 class RunEncoder {
  public:
   RunEncoder(const Profile& profile, float tensor_scale);
 
-  /// Encodes `blocks` blocks. `words` are binary32 words (changed in place where the profile rounds or flushes its
-  /// inputs), `random` one word an element or null, `row_scales` block.rows words a block, `codes` one byte an element.
-  /// Returns the first rejected block and why, or nothing.
   struct Rejection {
     int block;
     BlockStatus status;
   };
+
+  /// Encodes `blocks` (at most blocks_per_run) blocks. `words` are binary32 words (changed in place where the profile
+  /// rounds or flushes its inputs), `random` one word an element or null, `row_scales` block.rows words a block,
+  /// `codes` one byte an element. Returns the first rejected block and why, or nothing.
   std::optional<Rejection> encode(int blocks, std::uint32_t* words, const std::uint32_t* random,
                                   std::uint32_t* row_scales, std::uint8_t* codes) const;
 
@@ -29,16 +32,21 @@ class RunEncoder {
   enum class Path : std::uint8_t { scalar, mx_levels, mx_wide, hif4 };
   static Path choose(const Profile& profile);
 
-  void encode_mx(const std::uint32_t* words, std::uint32_t amax_bits, std::uint32_t* row_scales,
-                 std::uint8_t* codes) const;
-  void encode_hif4(const std::uint32_t* words, std::uint32_t amax_bits, std::uint32_t* row_scales,
-                   std::uint8_t* codes) const;
+  /// Fast paths: encode every block as if it were plain, and report in `plain` which ones were.
+  using Plain = std::array<bool, blocks_per_run>;
+  void encode_mx(int blocks, const std::uint32_t* words, std::uint32_t* row_scales, std::uint8_t* codes,
+                 Plain& plain) const;
+  void encode_hif4(int blocks, const std::uint32_t* words, std::uint32_t* row_scales, std::uint8_t* codes,
+                   Plain& plain) const;
+  void encode_wide(const std::uint32_t* words, float factor, std::uint8_t* codes) const;
 
   Profile profile_;
   float tensor_scale_;
   Path path_;
   Thresholds thresholds_{};
   std::array<Hif4Table, 4> hif4_{};
+  std::optional<MxScaleTable> mx_scale_;
+  std::optional<Hif4ScaleTable> hif4_scale_;
   std::optional<HalfStepTable> wide_;
 };
 
