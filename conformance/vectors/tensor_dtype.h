@@ -10,7 +10,7 @@
 
 namespace fp4proof {
 
-/// Every dtype of the format, in its order: element width never decreases.
+/// Every dtype of the format, in its order: the alignment of an element never decreases.
 enum class TensorDtype {
   boolean,
   f4,
