@@ -1,0 +1,136 @@
+// Prints one line, "what digest", for each thing that must have the same bits on every compiler, optimisation level,
+// instruction set and number of threads. compare_builds compares the lines of several builds and runs.
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "formats/philox.h"
+#include "formats/spec_profiles.h"
+#include "formats/strict_math.h"
+#include "reference/portable/dequantize.h"
+#include "reference/portable/environment.h"
+#include "reference/portable/quantize.h"
+
+namespace fp4proof {
+namespace {
+
+constexpr std::uint64_t seed = 20240229;
+constexpr std::int64_t rows = 128;
+constexpr std::int64_t columns = 384;
+constexpr std::int64_t words_per_function = 1 << 18;
+
+/// FNV-1a over bytes.
+class Digest {
+ public:
+  template <class T>
+  Digest& add(std::span<const T> values) {
+    for (const std::byte byte : std::as_bytes(values)) state_ = (state_ ^ std::to_integer<std::uint64_t>(byte)) * prime;
+    return *this;
+  }
+  template <class T>
+  Digest& add(T value) {
+    return add(std::span<const T>(&value, 1));
+  }
+  void print(const std::string& what) const {
+    std::printf("%-56s %016llx\n", what.c_str(), static_cast<unsigned long long>(state_));
+  }
+
+ private:
+  static constexpr std::uint64_t prime = 0x100000001B3U;
+  std::uint64_t state_ = 0xCBF29CE484222325U;
+};
+
+std::uint32_t case_word(std::int64_t index) {
+  return random_word(seed, Stream::cases, 0, static_cast<std::uint64_t>(index));
+}
+
+void print_function(const std::string& name, const std::function<float(float)>& function) {
+  Digest digest;
+  for (std::int64_t i = 0; i < words_per_function; ++i) digest.add(function(float_from_bits(case_word(i))));
+  digest.print("strict " + name);
+}
+
+void print_elementary_functions() {
+  print_function("exp", [](float x) { return strict::exp(x); });
+  print_function("log", [](float x) { return strict::log(x); });
+  print_function("sqrt", [](float x) { return strict::sqrt(x); });
+  print_function("rsqrt", [](float x) { return strict::rsqrt(x); });
+  print_function("silu", [](float x) { return strict::silu(x); });
+  print_function("divide", [](float x) { return strict::divide(1.0F, x); });
+}
+
+void print_random_numbers() {
+  Digest words;
+  Digest normals;
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(words_per_function); ++i) {
+    words.add(random_word(seed, Stream::init, 7, i));
+    normals.add(random_normal(seed, Stream::init, 7, i));
+  }
+  words.print("philox words");
+  normals.print("philox normals");
+}
+
+/// Words of all kinds: NaN, infinities and subnormals included.
+std::vector<std::uint16_t> tensor_of_bits() {
+  std::vector<std::uint16_t> tensor;
+  for (std::int64_t i = 0; i < rows * columns; ++i) tensor.push_back(static_cast<std::uint16_t>(case_word(i)));
+  return tensor;
+}
+
+/// Normal numbers, row r scaled by 2^(2 (r - 64)).
+std::vector<float> tensor_of_normals() {
+  std::vector<float> tensor;
+  for (std::int64_t i = 0; i < rows * columns; ++i) {
+    const int exponent = 2 * (static_cast<int>(i / columns) - static_cast<int>(rows) / 2);
+    tensor.push_back(random_normal(seed, Stream::cases, 1, static_cast<std::uint64_t>(i)) * pow2f(exponent));
+  }
+  return tensor;
+}
+
+/// Codes, scales and values of one tensor, or the message of its refusal.
+void print_quantization(const Profile& profile, const portable::TensorView& tensor, int axis, const char* input) {
+  portable::QuantizeOptions options;
+  options.axis = axis;
+  options.seed = seed;
+  const std::string what = std::string(profile.name) + " " + input;
+  const Result<portable::Quantized> quantized = portable::quantize(profile, tensor, options);
+  if (!quantized) {
+    Digest().add(std::span<const char>(quantized.error().message)).print(what + " refusal");
+    return;
+  }
+  Digest()
+      .add(std::span<const std::uint8_t>(quantized->codes))
+      .add(std::span<const std::uint8_t>(quantized->scales))
+      .add(quantized->tensor_scale)
+      .print(what + " codes");
+  const std::vector<float> values = portable::dequantize(profile, *quantized);
+  Digest().add(std::span<const float>(values)).print(what + " values");
+}
+
+void print_profiles() {
+  const std::int64_t shape[] = {rows, columns};
+  const std::vector<std::uint16_t> bits = tensor_of_bits();
+  const std::vector<float> normals = tensor_of_normals();
+  const portable::TensorView bits_view = {portable::DType::bf16, shape, std::as_bytes(std::span(bits)).data()};
+  const portable::TensorView normals_view = {portable::DType::f32, shape, std::as_bytes(std::span(normals)).data()};
+  for (const Profile& profile : profile_table) {
+    print_quantization(profile, bits_view, 0, "bits");
+    print_quantization(profile, normals_view, -1, "normals");
+  }
+}
+
+}  // namespace
+}  // namespace fp4proof
+
+int main() {
+  if (const fp4proof::Result<void> checked = fp4proof::portable::check_environment(); !checked) {
+    std::fprintf(stderr, "%s\n", checked.error().message.c_str());
+    return 70;
+  }
+  fp4proof::print_elementary_functions();
+  fp4proof::print_random_numbers();
+  fp4proof::print_profiles();
+}
