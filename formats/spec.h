@@ -215,6 +215,8 @@ struct Profile {
 
   // NVFP4
   bool tensor_scale = false;  ///< a binary32 scale amax(tensor) / (6 * 448) stands above the block scales
+
+  constexpr bool operator==(const Profile&) const = default;
 };
 
 // ---------------------------------------------------------------------------------------------------------------------

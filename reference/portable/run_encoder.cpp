@@ -28,8 +28,11 @@ RunEncoder::RunEncoder(const Profile& profile, float tensor_scale)
 RunEncoder::Path RunEncoder::choose(const Profile& profile) {
   if (profile.rounding == Rounding::stochastic) return Path::scalar;
   if (profile.family == Family::mx) {
-    // By distance, the top levels overflow under the largest scales, so the decision is not the same at every scale.
-    if (profile.element_arithmetic == ElementArithmetic::fp32_distance) return Path::scalar;
+    // A table needs a decision that is monotone and the same at every scale. By distance the top levels overflow under
+    // the largest scales; with the half added in binary32 the number just under a tie goes up while the tie goes down.
+    const bool tabulates = profile.element_arithmetic != ElementArithmetic::fp32_distance &&
+                           profile.element_arithmetic != ElementArithmetic::fp32_half_add;
+    if (!tabulates) return Path::scalar;
     if (element_spec(profile.element).max_code <= max_levels) return Path::mx_levels;
     return profile.element_arithmetic == ElementArithmetic::exact ? Path::mx_wide : Path::scalar;
   }
