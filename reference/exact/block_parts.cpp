@@ -17,8 +17,8 @@ Input read_element(const Profile& profile, std::uint32_t word) {
     input.kind = Kind::infinity;
   else
     input.magnitude = float_value(word & ~float_sign);
-  const bool flushes = profile.family == Family::mx && profile.tiny == TinyPolicy::flush_inputs;
-  if (flushes && input.magnitude < Rational::power_of_two(-126)) input.magnitude = Rational();
+  if (profile.tiny == TinyPolicy::flush_inputs && input.magnitude < Rational::power_of_two(-126))
+    input.magnitude = Rational();
   return input;
 }
 
@@ -81,6 +81,7 @@ std::optional<EncodedBlock> settle_infinity(const Profile& profile) {
 }
 
 bool zero_keeps_sign(const Profile& profile, const Input& input, const Rational& y) {
+  if (input.kind == Kind::infinity) return profile.zero_sign != ZeroSign::dropped;
   switch (profile.zero_sign) {
     case ZeroSign::kept: return true;
     case ZeroSign::dropped: return false;
@@ -145,6 +146,7 @@ std::uint8_t encode_element(const Profile& profile, const Input& input, const Ra
 }
 
 std::uint8_t zero_code(const Profile& profile, const Input& input, const Rational& y) {
+  if (input.kind == Kind::nan) return 0;
   return signed_code(profile, 0, input.negative && zero_keeps_sign(profile, input, y));
 }
 

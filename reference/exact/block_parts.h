@@ -50,7 +50,7 @@ EncodedBlock zero_block(const Profile& profile);
 /// `scale` the value that the decoder multiplies with. Infinity gives the largest code, NaN gives 0.
 std::uint8_t encode_element(const Profile& profile, const Input& input, const Rational& y, const Rational& scale);
 
-/// The zero code of a finite element, its sign by Profile::zero_sign.
+/// The zero code of an element that a zero scale or a flush takes away: the sign by Profile::zero_sign, +0 for NaN.
 std::uint8_t zero_code(const Profile& profile, const Input& input, const Rational& y);
 
 /// element * scale as binary32, rounded once; the element codes that mean NaN and infinity included.

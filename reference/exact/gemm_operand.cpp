@@ -55,7 +55,7 @@ int DecodedBlock::hopper_min_exponent(const TensorCore& core) const {
   constexpr int fp16_min_exponent = -14;
   constexpr int e5m2_min_exponent = -14;
   constexpr int e4m3_min_exponent = -6;
-  if (core.fraction_bits == hopper_fp16.fraction_bits) return fp16_min_exponent;
+  if (core.fp16_operands) return fp16_min_exponent;
   return element == Element::e5m2 ? e5m2_min_exponent : e4m3_min_exponent;
 }
 

@@ -14,7 +14,7 @@ std::uint8_t scale_code(const Profile& profile, const BlockInput& input) {
 
 std::uint8_t element_code(const Profile& profile, const Input& input, const Rational& scale, bool flushed) {
   const Rational y = input.magnitude / scale;
-  if (flushed && input.kind == Kind::finite) return zero_code(profile, input, y);
+  if (flushed) return zero_code(profile, input, y);
   return encode_element(profile, input, y, scale);
 }
 

@@ -38,12 +38,13 @@ std::uint32_t truncate_to_float(const Rational& value, int fraction_bits);
 struct TensorCore {
   int fraction_bits;         ///< kept below the largest exponent
   int output_fraction_bits;  ///< 23, or 13 for Hopper fp8
+  bool fp16_operands;        ///< operands come as fp16, otherwise in FP8 or narrower types
 };
 
-inline constexpr TensorCore hopper_fp16 = {25, 23};
-inline constexpr TensorCore hopper_fp8 = {13, 13};
-inline constexpr TensorCore blackwell_mxf8f6f4 = {25, 23};
-inline constexpr TensorCore blackwell_mxf4 = {35, 23};
+inline constexpr TensorCore hopper_fp16 = {25, 23, true};
+inline constexpr TensorCore hopper_fp8 = {13, 13, false};
+inline constexpr TensorCore blackwell_mxf8f6f4 = {25, 23, false};
+inline constexpr TensorCore blackwell_mxf4 = {35, 23, false};
 
 /// One instruction: the accumulator word plus the terms.
 std::uint32_t tensor_core_add(const TensorCore& core, std::uint32_t accumulator, std::vector<Term> terms);

@@ -276,6 +276,26 @@ TEST(Policies, TinyBlocks) {
   EXPECT_EQ(front(encoded(profile, {0x00800000U, 0x807FFFFFU}), 2), (Codes{4, 8}));
 }
 
+TEST(Policies, FlushedAndIgnoredTogether) {
+  Profile profile = named("mxfp4/ocp");
+  profile.nan = NanPolicy::ignore;
+  profile.tiny = TinyPolicy::flush_block;
+  EXPECT_EQ(front(encoded(profile, {0xFFC00000U, 0x80200000U}), 2), (Codes{0, 8}));
+  profile.inf = InfPolicy::saturate;
+  profile.inf_scale_code = 0;
+  EXPECT_EQ(front(encoded(profile, {minus_infinity, infinity, word(-1.0F)}), 3), (Codes{8, 0, 8}));
+  Profile nvfp4 = named("nvfp4/direct");
+  nvfp4.nan = NanPolicy::ignore;
+  EXPECT_EQ(front(encoded(nvfp4, {0xFFC00000U, word(-0x1p-20F)}), 2), (Codes{0, 8}));
+}
+
+/// Only codes 0..254 are scales, whatever the word says: amax / 1.5 just under 2^128 would round up to code 255.
+TEST(Policies, WordRuleClampsBelowTheNanCode) {
+  Profile profile = named("mxfp4/triton-round-up");
+  profile.element = Element::s1p1;
+  EXPECT_EQ(encoded(profile, {0x7F7FFFFFU}).scale, 254);
+}
+
 TEST(Policies, DoubleRoundingThroughBf16) {
   Profile profile = named("mxfp4/ocp");
   const Words input = {word(4.0F), word(0.2501F)};
