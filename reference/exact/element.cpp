@@ -63,6 +63,8 @@ bool goes_up(Element element, Rounding rounding, const Rational& y, std::uint8_t
 
 const std::vector<Rational>& magnitudes(Element element) { return grid_of(element).levels; }
 
+const Rational& largest(Element element) { return magnitudes(element).back(); }
+
 CodeKind kind_of_code(Element element, std::uint8_t code) {
   const ElementSpec spec = element_spec(element);
   const int magnitude = code & (spec.sign_mask() - 1);

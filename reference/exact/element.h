@@ -13,6 +13,8 @@ namespace fp4proof::exact {
 
 /// The values of magnitude codes 0 .. max_code, ascending.
 const std::vector<Rational>& magnitudes(Element element);
+/// The largest finite value.
+const Rational& largest(Element element);
 
 /// What a code with its sign bit means.
 enum class CodeKind : std::uint8_t { finite, infinity, nan };

@@ -7,8 +7,6 @@
 namespace fp4proof::exact {
 namespace {
 
-Rational largest(Element element) { return magnitudes(element).back(); }
-
 std::uint8_t scale_code(const Profile& profile, const BlockInput& input, const Rational& tensor_scale) {
   if (saturates(input)) return e4m3_scale_max;
   return encode_e4m3_scale(input.amax / (largest(profile.element) * tensor_scale));

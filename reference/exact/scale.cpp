@@ -10,8 +10,6 @@
 namespace fp4proof::exact {
 namespace {
 
-Rational largest(Element element) { return magnitudes(element).back(); }
-
 int emax_of(Element element) { return largest(element).floor_log2(); }
 
 std::uint8_t clamped_code(int exponent) {
