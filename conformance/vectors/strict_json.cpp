@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,9 @@ namespace fp4proof {
 namespace {
 
 using nlohmann::json;
+
+// An overflowing number is quoted whole by the parser, however long it is.
+constexpr std::size_t longest_problem = 200;
 
 /// Receives the parser's events and builds the document; returning false stops the parser.
 class StrictBuilder : public nlohmann::json_sax<json> {
@@ -40,7 +44,8 @@ class StrictBuilder : public nlohmann::json_sax<json> {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: ...; last read: 'RAW TEXT'; expected ..."
     const std::string_view text = exception.what();
     const std::size_t begin = text.find("] ") + 2;
-    return refuse(std::string(text.substr(begin, text.find("; last read") - begin)));
+    const std::size_t length = std::min(text.find("; last read") - begin, longest_problem);
+    return refuse(std::string(text.substr(begin, length)));
   }
 
   const std::string& problem() const { return problem_; }

@@ -78,6 +78,7 @@ def safetensors_seeds():
     yield "hostile-unknown-dtype", file({"a": tensor("Q4_0", [1], 0, 1)}, b"x")
     yield "hostile-many-dimensions", file({"a": tensor("U8", [1] * 65, 0, 1)}, b"x")
     yield "hostile-deep", file(b'{"a":' + b"[" * 1000)
+    yield "hostile-long-number", file(b'{"a":' + b"9" * 5000 + b"}")
     yield "hostile-metadata-number", file({"__metadata__": {"k": 1}})
 
 

@@ -286,6 +286,13 @@ TEST(SafetensorsRefuses, HostileNamesAreEscapedInMessages) {
   EXPECT_LT(read.error().message.size(), 200U);
 }
 
+TEST(SafetensorsRefuses, LongNumbersInShortMessages) {
+  const auto read = parse(file_of("{\"a\":" + std::string(100'000, '9') + "}"));
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("number overflow"), std::string::npos) << read.error().message;
+  EXPECT_LT(read.error().message.size(), 300U);
+}
+
 TEST(SafetensorsRead, RefusesWhatIsNoFile) {
   const TemporaryFolder folder;
   const auto missing = SafetensorsFile::open(folder / "none");
