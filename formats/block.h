@@ -70,6 +70,7 @@ enum class BlockFate : std::uint8_t { quantize, nan_scale, reject_nan, reject_in
 FP4PROOF_HD constexpr BlockFate block_fate(const Profile& profile, const BlockScan& scan) {
   if (scan.has_nan && profile.nan == NanPolicy::error) return BlockFate::reject_nan;
   if (scan.has_nan && profile.nan == NanPolicy::scale_nan) return BlockFate::nan_scale;
+  if (scan.has_nan && profile.nan == NanPolicy::scale_zero) return BlockFate::quantize;  // whatever else it holds
   if (scan.has_inf && profile.inf == InfPolicy::error) return BlockFate::reject_inf;
   if (scan.has_inf && profile.inf == InfPolicy::scale_nan) return BlockFate::nan_scale;
   return BlockFate::quantize;

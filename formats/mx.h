@@ -53,7 +53,6 @@ FP4PROOF_HD constexpr int exponent_of_quotient(float quotient, ScaleRule rule) {
   const Normalized q = normalize(word);
   constexpr std::uint32_t one_and_half = 3U << 22;
   switch (rule) {
-    case ScaleRule::ceil:
     case ScaleRule::rceil: return q.exponent + (q.significand != (1U << 23) ? 1 : 0);
     case ScaleRule::nearest: {
       const bool odd = ((q.exponent + e8m0_bias) & 1) != 0;
@@ -94,32 +93,48 @@ FP4PROOF_HD constexpr float element_max(const ElementSpec& spec) {
 
 }  // namespace mx_detail
 
+/// Which rules an implementation's arithmetic is defined for. Any other pair is evaluated exactly.
+FP4PROOF_HD constexpr bool rule_has_arithmetic(ScaleRule rule, ScaleArithmetic arithmetic) {
+  const bool floors = rule == ScaleRule::floor;
+  switch (arithmetic) {
+    case ScaleArithmetic::exact: return true;
+    case ScaleArithmetic::float_log2: return floors;
+    case ScaleArithmetic::fp32_divide:
+    case ScaleArithmetic::fp32_reciprocal: return floors || rule == ScaleRule::rceil || rule == ScaleRule::nearest;
+    case ScaleArithmetic::fp32_word: return floors || rule == ScaleRule::rceil;
+    case ScaleArithmetic::word_add: return rule == ScaleRule::even;
+  }
+  return false;
+}
+
 /// The scale code of a block whose largest magnitude is the finite, non-zero binary32 word `amax_bits`.
 /// Clamped to 0..254; 255 comes from ScaleArithmetic::word_add alone.
 FP4PROOF_HD constexpr std::uint8_t mx_scale_code(const Profile& profile, std::uint32_t amax_bits) {
   using namespace mx_detail;
   const ElementSpec spec = element_spec(profile.element);
+  const ScaleRule rule = profile.scale_rule;
+  const ScaleArithmetic arithmetic =
+      rule_has_arithmetic(rule, profile.scale_arithmetic) ? profile.scale_arithmetic : ScaleArithmetic::exact;
   const float amax = float_from_bits(amax_bits);
-  const bool floors = profile.scale_rule == ScaleRule::floor;
-  const float divisor = floors ? pow2f(spec.emax) : element_max(spec);
-  switch (profile.scale_arithmetic) {
+  const float divisor = rule == ScaleRule::floor ? pow2f(spec.emax) : element_max(spec);
+  switch (arithmetic) {
     case ScaleArithmetic::exact: break;
     case ScaleArithmetic::float_log2:
       return e8m0_from_exponent(floor_of_rounded_log2(normalize(amax_bits)) - spec.emax);
-    case ScaleArithmetic::fp32_divide:
-      return e8m0_from_exponent(exponent_of_quotient(amax / divisor, profile.scale_rule));
+    case ScaleArithmetic::fp32_divide: return e8m0_from_exponent(exponent_of_quotient(amax / divisor, rule));
     case ScaleArithmetic::fp32_reciprocal:
-      return e8m0_from_exponent(exponent_of_quotient(amax * (1.0F / divisor), profile.scale_rule));
+      return e8m0_from_exponent(exponent_of_quotient(amax * (1.0F / divisor), rule));
     case ScaleArithmetic::fp32_word: {
       const std::uint32_t word = float_bits(amax / divisor);
-      return static_cast<std::uint8_t>((floors ? word : word + 0x7FFFFFU) >> 23);
+      const std::uint32_t code = (rule == ScaleRule::floor ? word : word + 0x7FFFFFU) >> 23;
+      return static_cast<std::uint8_t>(code < e8m0_max ? code : std::uint32_t{e8m0_max});
     }
     case ScaleArithmetic::word_add: {
       const int field = static_cast<int>((amax_bits + (1U << (22 - spec.mantissa_bits))) >> 23);
       return field == 255 ? e8m0_nan : e8m0_from_exponent(field - e8m0_bias - spec.emax);
     }
   }
-  return e8m0_from_exponent(exact_exponent(spec, profile.scale_rule, normalize(amax_bits)));
+  return e8m0_from_exponent(exact_exponent(spec, rule, normalize(amax_bits)));
 }
 
 namespace mx_detail {
@@ -187,12 +202,14 @@ FP4PROOF_HD constexpr std::uint8_t mx_encode_element(const Profile& profile, std
 
 namespace mx_detail {
 
-/// NanPolicy::scale_zero: every element multiplied by zero. 0 * infinity makes the default NaN of x86, sign set.
+/// NanPolicy::scale_zero: every element multiplied by zero keeps its sign; 0 * infinity makes the default NaN of x86,
+/// whose sign is set.
 FP4PROOF_HD constexpr std::uint8_t zeroed_element(const Profile& profile, std::uint32_t word) {
   const ElementSpec spec = element_spec(profile.element);
-  if (is_nan_bits(word)) return signed_code(profile, word, spec.max_code);
+  const std::uint8_t sign = (word & float_sign_mask) != 0 ? spec.sign_mask() : std::uint8_t{0};
+  if (is_nan_bits(word)) return static_cast<std::uint8_t>(sign | spec.max_code);
   if (is_inf_bits(word)) return static_cast<std::uint8_t>(spec.sign_mask() | spec.max_code);
-  return zero_code(profile, word, false);
+  return sign;
 }
 
 }  // namespace mx_detail
@@ -222,7 +239,7 @@ FP4PROOF_HD constexpr BlockStatus mx_encode_block(const Profile& profile, const 
     if (zeroed) {
       io.codes[i] = mx_detail::zeroed_element(profile, word);
     } else if (flushed) {
-      io.codes[i] = zero_code(profile, word, false);
+      io.codes[i] = is_nan_bits(word) ? std::uint8_t{0} : zero_code(profile, word, false);
     } else {
       io.codes[i] = mx_encode_element(profile, scale, word, io.random != nullptr ? io.random[i] : 0);
     }

@@ -40,9 +40,13 @@ inline void fill_random_block(std::uint64_t seed, std::uint64_t block, std::span
     if (style != 12 && (word & float_infinity_bits) == float_infinity_bits) word &= 0xFF7FFFFFU;
     words[i] = word;
   }
-  if (style == 14) {
-    const std::uint32_t specials[4] = {0x7F800000U, 0xFF800000U, 0x7FC00000U, 0xFF800001U};
-    words[special % words.size()] = specials[special >> 30];
+  if (style >= 14) {  // one special value, or up to four of any kind
+    constexpr std::uint32_t specials[8] = {0x7F800000U, 0xFF800000U, 0x7FC00000U, 0xFF800001U,
+                                           0x80000000U, 0x7F7FFFFFU, 0x00000001U, 0xFFFFFFFFU};
+    const std::uint32_t count = style == 14 ? 1 : 2 + special % 3;
+    for (std::uint32_t k = 0; k < count; ++k) {
+      words[(special >> (5 * k)) % words.size()] = specials[(special >> (20 + 3 * k)) % 8];
+    }
   }
 }
 
