@@ -61,10 +61,30 @@ std::vector<std::uint32_t> oracle_thresholds(Element element, const Mode& mode) 
   return thresholds;
 }
 
+/// Every `stride`-th word of [begin, end), and its negative. Flattened, so that the encoder is compiled for one element
+/// and one rounding.
+template <Element E, Rounding R>
+[[gnu::flatten]] Tally sweep_range(std::uint64_t begin, std::uint64_t end, std::uint64_t stride, std::uint32_t u,
+                                   int bits, const std::vector<std::uint32_t>& thresholds) {
+  constexpr std::uint32_t sign_mask = element_spec(E).sign_mask();
+  Tally tally;
+  std::uint32_t expected = 0;
+  for (std::uint64_t at = (begin + stride - 1) / stride * stride; at < end; at += stride) {
+    const auto word = static_cast<std::uint32_t>(at);
+    while (expected + 2 < thresholds.size() && word >= thresholds[expected + 1]) ++expected;
+    const std::uint32_t positive = encode_element(E, R, float_from_bits(word), u, bits);
+    const std::uint32_t negative = encode_element(E, R, float_from_bits(word | float_sign_mask), u, bits);
+    tally.count += 2;
+    tally.mismatches += positive != expected ? 1U : 0U;
+    tally.mismatches += negative != (expected | sign_mask) ? 1U : 0U;
+    tally.digest += exhaustive::digest_term(word, positive) + exhaustive::digest_term(word | float_sign_mask, negative);
+  }
+  return tally;
+}
+
 template <Element E, Rounding R>
 Tally sweep(const Mode& mode, std::uint64_t stride) {
   const std::vector<std::uint32_t> thresholds = oracle_thresholds(E, mode);
-  constexpr std::uint32_t sign_mask = element_spec(E).sign_mask();
   constexpr std::int64_t chunks = 4096;
   constexpr std::uint64_t chunk_size = float_infinity_bits / chunks;
   static_assert(chunk_size * chunks == float_infinity_bits);
@@ -74,24 +94,17 @@ Tally sweep(const Mode& mode, std::uint64_t stride) {
 #pragma omp parallel for schedule(dynamic) reduction(+ : count, mismatches, digest)
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
     const std::uint64_t begin = static_cast<std::uint64_t>(chunk) * chunk_size;
-    std::uint32_t expected = 0;
-    for (std::uint64_t at = (begin + stride - 1) / stride * stride; at < begin + chunk_size; at += stride) {
-      const auto word = static_cast<std::uint32_t>(at);
-      while (expected + 1 < thresholds.size() - 1 && word >= thresholds[expected + 1]) ++expected;
-      const std::uint32_t positive = encode_element(E, R, float_from_bits(word), mode.u, mode.bits);
-      const std::uint32_t negative = encode_element(E, R, float_from_bits(word | float_sign_mask), mode.u, mode.bits);
-      count += 2;
-      mismatches += positive != expected ? 1U : 0U;
-      mismatches += negative != (expected | sign_mask) ? 1U : 0U;
-      digest += exhaustive::digest_term(word, positive) + exhaustive::digest_term(word | float_sign_mask, negative);
-    }
+    const Tally tally = sweep_range<E, R>(begin, begin + chunk_size, stride, mode.u, mode.bits, thresholds);
+    count += tally.count;
+    mismatches += tally.mismatches;
+    digest += tally.digest;
   }
   return {count, mismatches, digest};
 }
 
 /// Infinities clamp to the largest code; every NaN gives the element's NaN code, or its largest code if it has none.
 template <Element E, Rounding R>
-Tally sweep_special(const Mode& mode, std::uint64_t stride) {
+[[gnu::flatten]] Tally sweep_special(const Mode& mode, std::uint64_t stride) {
   constexpr ElementSpec spec = element_spec(E);
   Tally tally;
   for (std::uint64_t at = float_infinity_bits; at < float_sign_mask; at += at == float_infinity_bits ? 1 : stride) {
