@@ -13,7 +13,14 @@ target_compile_options(fp4proof_strict INTERFACE
 # Build-only settings: warnings, sanitizers, processor. Never exported to users.
 add_library(fp4proof_build INTERFACE)
 target_compile_options(fp4proof_build INTERFACE
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Werror>)
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion>)
+if(FP4PROOF_WARNINGS_ARE_ERRORS)
+  target_compile_options(fp4proof_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC bug 105651: -Wrestrict warns about memcpy inside std::string operator+, wherever it stands.
+  target_compile_options(fp4proof_build INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
 if(FP4PROOF_SANITIZE)
   target_compile_options(fp4proof_build INTERFACE -fsanitize=${FP4PROOF_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(fp4proof_build INTERFACE -fsanitize=${FP4PROOF_SANITIZE})
