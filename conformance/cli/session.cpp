@@ -42,7 +42,7 @@ Result<void> Session::finish() {
 void Session::add_threads_option(CLI::App& command) {
   command.add_option("--threads", threads_, "Threads to compute with; no result depends on it (default: all)")
       ->check(CLI::Range(1, 4096))
-      ->type_name("N");
+      ->option_text("N");
 }
 
 void Session::apply_threads() const {

@@ -5,7 +5,7 @@
 namespace fp4proof::cli {
 
 std::span<const Verb> verbs() {
-  static const std::array table = {list_verb};
+  static const std::array table = {list_verb, quantize_verb, reproduce_verb};
   return table;
 }
 

@@ -8,6 +8,8 @@
 namespace fp4proof::cli {
 
 extern const Verb list_verb;
+extern const Verb quantize_verb;
+extern const Verb reproduce_verb;
 
 /// The verbs in the order of `fp4proof --help`.
 std::span<const Verb> verbs();

@@ -47,7 +47,7 @@ std::string_view nearest_name(std::string_view word, std::span<const std::string
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
   const std::string_view name = nearest_name(word, candidates);
-  return name.empty() ? std::string() : ", did you mean '" + std::string(name) + "'?";
+  return name.empty() ? std::string() : " (did you mean '" + std::string(name) + "'?)";
 }
 
 }  // namespace fp4proof

@@ -1,0 +1,239 @@
+// fp4proof quantize: the float tensors of a file to codes and scales.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/cli/error_report.h"
+#include "conformance/cli/original_order.h"
+#include "conformance/cli/profile_option.h"
+#include "conformance/cli/quantize_stream.h"
+#include "conformance/cli/quantized_file.h"
+#include "conformance/cli/row_packing.h"
+#include "conformance/cli/same_file.h"
+#include "conformance/cli/tensor_source.h"
+#include "conformance/cli/verbs.h"
+#include "conformance/cli/version.h"
+#include "conformance/vectors/os_error.h"
+#include "reference/portable/dequantize.h"
+
+namespace fp4proof::cli {
+
+namespace {
+
+using portable::Geometry;
+
+struct Options {
+  std::string input;
+  std::string output;
+  ProfileOption profile;
+  int axis = -1;
+  std::string tail = "error";
+  std::uint64_t seed = 0;
+  std::string packing = "canonical";
+  bool dequantize = false;
+  std::vector<std::string> tensors;
+  std::string report;
+};
+
+/// A tensor with its place in the output.
+struct Work {
+  TensorSource source;
+  Geometry geometry;  ///< as it is stored
+  TensorPlan plan;    ///< as it is worked on
+};
+
+class Quantizer {
+ public:
+  Quantizer(const Options& options, Session& session) : options_(options), session_(session) {
+    settings_.axis = options.axis;
+    settings_.tail = options.tail == "pad" ? portable::Tail::pad : portable::Tail::error;
+    settings_.seed = options.seed;
+    file_.packing = options.packing == "profile" ? Packing::profile : Packing::canonical;
+    file_.seed = options.seed;
+  }
+
+  Result<ExitCode> run() {
+    const Result<SharedProfile> profile = options_.profile.resolve();
+    if (!profile) return profile.error();
+    file_.profile = *profile;
+    if (const Result<void> apart = refuse_same_file(options_.input, options_.output); !apart) return apart.error();
+    const std::string label = quote_path(options_.input);
+    const Result<SafetensorsFile> input = SafetensorsFile::open(options_.input);
+    if (!input) return input.error();
+    Result<std::vector<TensorSource>> sources = float_tensors(*input, label, options_.tensors, session_);
+    if (!sources) return sources.error();
+    if (sources->empty()) {
+      session_.complain({ErrorKind::usage, fmt::format("{} holds no F32, F16 or BF16 tensor: nothing was quantized, {} "
+                                                       "was not written",
+                                                       label, quote_path(options_.output))});
+      return ExitCode::incomplete;
+    }
+    if (const Result<void> planned = plan(*std::move(sources)); !planned) return planned.error();
+    if (const Result<void> written = write(); !written) return written.error();
+    report();
+    return ExitCode::conformant;
+  }
+
+ private:
+  bool keeps_rows() const {
+    return file_.packing == Packing::profile && file_.profile->scale_layout != ScaleLayout::row_major;
+  }
+
+  Result<void> plan(std::vector<TensorSource> sources) {
+    for (TensorSource& source : sources) {
+      auto geometry = portable::cut_into_blocks(*file_.profile, source.shape, settings_.axis, settings_.tail);
+      if (!geometry) {
+        return Error{geometry.error().kind, fmt::format("tensor {}: {}", quote(source.name), geometry.error().message)};
+      }
+      file_.tensors.push_back({source.name, source.dtype, source.shape, geometry->axis, settings_.tail});
+      Geometry working = keeps_rows() ? *geometry : with_short_rows(*file_.profile, *geometry);
+      work_.push_back({std::move(source), *geometry, {std::move(working), 1.0F}});
+    }
+    return {};
+  }
+
+  std::vector<TensorSpec> output_specs() const {
+    std::vector<TensorSpec> specs;
+    for (const Work& work : work_) {
+      const auto quantized = quantized_specs(file_, work.source.name, work.geometry);
+      specs.insert(specs.end(), quantized.begin(), quantized.end());
+      if (options_.dequantize) {
+        specs.push_back({dequantized_name(work.source.name), TensorDtype::f32, container_shape(work.source.shape)});
+      }
+    }
+    return specs;
+  }
+
+  Result<void> write() {
+    Result<SafetensorsWriter> writer = SafetensorsWriter::create(options_.output, output_specs(), metadata_of(file_));
+    if (!writer) return writer.error();
+    std::uint64_t total = 0;
+    for (const Work& work : work_) total += static_cast<std::uint64_t>(work.geometry.rows * work.geometry.columns);
+    Progress progress("quantizing", total);
+    for (Work& work : work_) {
+      if (Result<void> written = write_tensor(*writer, work, progress); !written) return written;
+    }
+    return writer->commit();
+  }
+
+  Result<void> write_tensor(SafetensorsWriter& writer, Work& work, Progress& progress) {
+    const Profile& profile = *file_.profile;
+    const std::string& name = work.source.name;
+    work.plan.tensor_scale = portable::tensor_scale_of(profile, work.source.view());
+    ErrorSums sums;
+    sums.bytes = static_cast<std::uint64_t>(work.geometry.code_bytes() + work.geometry.scale_bytes());
+    if (profile.tensor_scale) {
+      sums.bytes += sizeof(float);
+      const std::vector<float> scale = {work.plan.tensor_scale};
+      if (Result<void> written = writer.write(tensor_scale_name(name), 0, bytes_of(scale)); !written) return written;
+    }
+    ScalePacker packer(profile, work.plan.geometry, [&](std::uint64_t offset, Bytes bytes) {
+      return writer.write(scales_name(name), offset, bytes);
+    });
+    Result<void> done =
+        quantize_in_chunks(profile, work.source, work.plan, settings_, progress,
+                           [&](const QuantizedChunk& chunk) { return write_chunk(writer, work, chunk, packer, sums); });
+    if (done) errors_.emplace_back(name, sums);
+    return done;
+  }
+
+  Result<void> write_chunk(SafetensorsWriter& writer, const Work& work, const QuantizedChunk& chunk,
+                           ScalePacker& packer, ErrorSums& sums) {
+    const Profile& profile = *file_.profile;
+    const Geometry& geometry = work.plan.geometry;
+    if (options_.dequantize || !options_.report.empty()) {
+      values_.resize(static_cast<std::size_t>(chunk.rows.count() * geometry.columns));
+      portable::dequantize_rows(profile, geometry, work.plan.tensor_scale, chunk.rows.count(), chunk.codes,
+                                chunk.scales, values_);
+    }
+    if (!options_.report.empty()) sums.add(chunk_errors(profile, work.source, geometry, chunk, values_));
+    if (options_.dequantize) {
+      const std::string name = dequantized_name(work.source.name);
+      Result<void> written = write_in_original_order(writer, name, geometry, chunk.rows, values_);
+      if (!written) return written;
+    }
+    if (Result<void> written = write_scales(writer, work, chunk, packer); !written) return written;
+    if (file_.packing == Packing::profile) pack_code_rows(profile, chunk.codes);
+    const auto offset = static_cast<std::uint64_t>(chunk.rows.begin * geometry.code_bytes_per_row);
+    return writer.write(codes_name(work.source.name), offset, chunk.codes);
+  }
+
+  Result<void> write_scales(SafetensorsWriter& writer, const Work& work, const QuantizedChunk& chunk,
+                            ScalePacker& packer) const {
+    if (file_.packing == Packing::profile) return packer.add(chunk.scales);
+    const auto offset = static_cast<std::uint64_t>(chunk.rows.begin * work.plan.geometry.scale_bytes_per_row);
+    return writer.write(scales_name(work.source.name), offset, chunk.scales);
+  }
+
+  void report() {
+    if (options_.report == "table") session_.print(error_table(errors_));
+    if (options_.report != "json") return;
+    nlohmann::json tensors = nlohmann::json::object();
+    for (const auto& [name, sums] : errors_) tensors[name] = to_json(sums);
+    session_.print_json({{"format", "fp4proof-errors/1"},
+                         {"profile", file_.profile->name},
+                         {"tensors", tensors},
+                         {"tool_version", tool_version}});
+  }
+
+  const Options& options_;
+  Session& session_;
+  portable::QuantizeOptions settings_;
+  QuantizedFile file_;
+  std::vector<Work> work_;
+  std::vector<NamedErrors> errors_;
+  std::vector<float> values_;
+};
+
+constexpr const char* help =
+    "Examples:\n"
+    "  fp4proof quantize in.safetensors out.safetensors --profile mxfp4/ocp\n"
+    "  fp4proof quantize in.safetensors out.safetensors --profile hif4/gcc --tail pad --report table\n"
+    "  fp4proof quantize in.safetensors out.safetensors --profile mxfp4/rceil-sr --seed 7 --dequantize\n"
+    "  fp4proof quantize in.safetensors out.safetensors --profile mxfp4/ocp --set nan=error --tensor layer.weight\n"
+    "For each tensor T, OUT holds T.codes and T.scales (U8), T.tensor_scale (F32) where the profile has one, and with\n"
+    "--dequantize T.dequantized (F32, in the order of T). Two 4-bit codes a byte, the even element in the low nibble.\n"
+    "The report gives |e|^2/|x|^2 and its root, the largest |e| in the tensor's own unit, the shares of elements that\n"
+    "became zero or lie beyond the largest value under their scale, and stored bits per element.\n"
+    "docs/file-format.md describes OUT.";
+
+Action add(CLI::App& command, Session& session) {
+  auto options = std::make_shared<Options>();
+  command.description("Quantize the float tensors (F32, F16, BF16) of a safetensors file to codes and scales.");
+  command.footer(help);
+  command.add_option("IN", options->input, "File to read")->required()->type_name("FILE");
+  command.add_option("OUT", options->output, "File to write; it appears complete or not at all")
+      ->required()
+      ->type_name("FILE");
+  options->profile.add_to(command);
+  command.add_option("--axis", options->axis, "Axis that blocks run along; negative counts from the end (default: -1)")
+      ->type_name("N");
+  command.add_option("--tail", options->tail, "An incomplete last block: error (default), or pad with zeros")
+      ->check(CLI::IsMember({"error", "pad"}))
+      ->option_text("error|pad");
+  command.add_option("--seed", options->seed, "Seed of stochastic rounding, 0..2^64-1 (default: 0)")->type_name("S");
+  command
+      .add_option("--packing", options->packing,
+                  "Bytes in the order all profiles share (canonical, default), or profile")
+      ->check(CLI::IsMember({"canonical", "profile"}))
+      ->option_text("canonical|profile");
+  command.add_flag("--dequantize", options->dequantize, "Also write what the codes mean, T.dequantized");
+  command.add_option("--tensor", options->tensors, "Only this tensor (may be repeated)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command.add_option("--report", options->report, "Print the errors of each tensor")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->option_text("table|json");
+  session.add_threads_option(command);
+  return [options, &session] { return Quantizer(*options, session).run(); };
+}
+
+}  // namespace
+
+const Verb quantize_verb{"quantize", add};
+
+}  // namespace fp4proof::cli
