@@ -34,30 +34,9 @@ struct UnevaluatedSum {
   double lo;
 };
 
-/// a + b exactly: hi is the rounded sum, lo its error (Knuth). Needs no order of magnitudes.
-FP4PROOF_HD constexpr UnevaluatedSum two_sum(double a, double b) {
-  const double sum = a + b;
-  const double b_part = sum - a;
-  const double a_part = sum - b_part;
-  return {sum, (a - a_part) + (b - b_part)};
-}
-
-/// a * b exactly: hi is the rounded product, lo its error (Dekker, with Veltkamp's split into 26-bit halves). Needs
-/// |a|, |b| < 2^996 and a product that is zero or above 2^-968.
-FP4PROOF_HD constexpr UnevaluatedSum two_product(double a, double b) {
-  constexpr double splitter = 0x1p27 + 1.0;
-  const double a_scaled = splitter * a;
-  const double b_scaled = splitter * b;
-  const double a_hi = a_scaled - (a_scaled - a);
-  const double b_hi = b_scaled - (b_scaled - b);
-  const double a_lo = a - a_hi;
-  const double b_lo = b - b_hi;
-  const double product = a * b;
-  return {product, ((a_hi * b_hi - product) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo};
-}
-
 /// hi + lo rounded to odd: the sum if it is a binary64 number, else the one of its two neighbours whose last bit is 1.
-/// Rounding this once more to binary32, subnormals included, is the same as rounding hi + lo once. Needs |hi| >= |lo|.
+/// Rounding this once more to binary32, subnormals included, is the same as rounding hi + lo once. Needs |hi| >= |lo|
+/// or hi = 0.
 FP4PROOF_HD constexpr double round_to_odd(UnevaluatedSum value) {
   const double sum = value.hi + value.lo;
   const double error = value.lo - (sum - value.hi);
@@ -120,45 +99,34 @@ FP4PROOF_HD inline float rsqrt(float x) { return divide(1.0F, sqrt(x)); }
 // Exponential
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// exp(x), |x| <= 104, as 2^k (hi + lo) with hi + lo between 0.70 and 1.42.
-struct ScaledExp {
-  int k;
-  UnevaluatedSum mantissa;
-};
-
-FP4PROOF_HD constexpr ScaledExp scaled_exp(double x) {
+/// exp(x), correctly rounded. Overflow gives +inf, underflow is gradual and then +0, exp(-inf) = +0.
+FP4PROOF_HD constexpr float exp(float x) {
+  constexpr float first_overflow = 0x1.62e43p+6F;
+  constexpr float last_nonzero = -0x1.9fe368p+6F;  // exp of it is just above 2^-150
   constexpr double log2_e = 0x1.71547652b82fep+0;
-  const int k = static_cast<int>(x * log2_e + (x < 0.0 ? -0.5 : 0.5));
-  // r = r_hi + r_lo = x - k log 2, |r| <= 0.347. r_hi is exact.
-  const double r_hi = x - k * ln2_hi;
+  if (is_nan_bits(float_bits(x))) return canonical_nan();
+  if (x >= first_overflow) return float_from_bits(float_infinity_bits);
+  if (x < last_nonzero) return 0.0F;
+
+  // x = k log 2 + r_hi + r_lo, |r_hi| <= 0.347; r_hi is exact.
+  const auto wide = static_cast<double>(x);
+  const int k = static_cast<int>(wide * log2_e + (wide < 0.0 ? -0.5 : 0.5));
+  const double r_hi = wide - k * ln2_hi;
   const double r_lo = -(k * ln2_lo);
-  // exp(r) = 1 + r_hi + tail; the Taylor series stops below 2^-63.
+  // exp(r) = 1 + (r_hi + tail); the Taylor series stops below 2^-63.
   const double series = horner(r_hi, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320,
                                1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800.0,
                                1.0 / 87178291200.0, 1.0 / 1307674368000.0);
   const double curved = r_hi * r_hi * series;
   const double tail = curved + r_lo * (1.0 + (r_hi + curved));
-  const UnevaluatedSum linear = two_sum(1.0, r_hi);
-  return {k, {linear.hi, linear.lo + tail}};
-}
-
-/// exp(x), correctly rounded. Overflow gives +inf, underflow is gradual and then +0, exp(-inf) = +0.
-FP4PROOF_HD constexpr float exp(float x) {
-  constexpr float first_overflow = 0x1.62e43p+6F;    // exp of the number before it is below 2^128
-  constexpr float last_underflow = -0x1.9fe368p+6F;  // exp of the number before it is above 2^-150
-  if (is_nan_bits(float_bits(x))) return canonical_nan();
-  if (x >= first_overflow) return float_from_bits(float_infinity_bits);
-  if (x < last_underflow) return 0.0F;
-  const ScaledExp result = scaled_exp(static_cast<double>(x));
-  return static_cast<float>(round_to_odd(result.mantissa) * pow2d(result.k));
+  return static_cast<float>((1.0 + (r_hi + tail)) * pow2d(k));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Logarithm
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// log(x) of a positive normal binary64 number as hi + lo. Relative error below 2^-57 if x has at most 51 significant
-/// bits, so that m + 1 is exact.
+/// log(x) of a positive normal binary64 number as hi + lo: hi is a multiple of log 2 (its upper part) or 0, exact.
 FP4PROOF_HD constexpr UnevaluatedSum log_sum(double x) {
   constexpr double sqrt2 = 0x1.6a09e667f3bcdp+0;
   const auto word = bits_as<std::uint64_t>(x);
@@ -168,20 +136,13 @@ FP4PROOF_HD constexpr UnevaluatedSum log_sum(double x) {
     m *= 0.5;
     ++k;
   }
-  // log m = 2 atanh((m - 1) / (m + 1)). `correction` is twice the error of the rounded quotient s: the remainder over
-  // m + 1, times 2, where 2 / (m + 1) = 1 - s.
-  const double numerator = m - 1.0;
-  const double denominator = m + 1.0;
-  const double s = numerator / denominator;
-  const UnevaluatedSum product = two_product(s, denominator);
-  const double correction = ((numerator - product.hi) - product.lo) * (1.0 - s);
-  // |s| <= 0.1716; the series stops below 2^-64 of the leading term.
+  // log m = 2 atanh(s), |s| <= 0.1716; the series stops below 2^-64 of its leading term.
+  const double s = (m - 1.0) / (m + 1.0);
   const double z = s * s;
   const double series = horner(z, 2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19,
                                2.0 / 21, 2.0 / 23);
-  const double tail = s * z * series + correction;
-  const UnevaluatedSum leading = two_sum(k * ln2_hi, 2.0 * s);
-  return {leading.hi, leading.lo + (k * ln2_lo + tail)};
+  const double tail = s * z * series;
+  return {k * ln2_hi, 2.0 * s + (k * ln2_lo + tail)};
 }
 
 /// log(x) of a positive normal binary64 number, rounded to binary64 (not always correctly).
