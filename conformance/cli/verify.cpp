@@ -1,0 +1,123 @@
+// fp4proof verify: the answers of a kernel, or of the reference itself, against a set of vectors.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "conformance/cli/progress.h"
+#include "conformance/cli/verbs.h"
+#include "conformance/cli/version.h"
+#include "conformance/profiles/profile_lookup.h"
+#include "conformance/vectors/atomic_file.h"
+#include "conformance/verify/verify_set.h"
+#include "reference/portable/accumulator.h"
+
+namespace fp4proof::cli {
+
+namespace {
+
+struct Options {
+  std::string folder;
+  std::string actual;
+  std::string profile;
+  std::string operation;
+  std::string accumulator;
+  std::string errata;
+  std::string json;
+  std::size_t errors = 10;
+  bool ignore_codes_under_nan = false;
+};
+
+Result<verify::VerifyRequest> request_of(const Options& options) {
+  verify::VerifyRequest request;
+  request.folder = options.folder;
+  if (!options.actual.empty()) request.actual = options.actual;
+  if (!options.errata.empty()) request.errata = options.errata;
+  request.operation = suite::operation_named(options.operation);
+  request.accumulator = options.accumulator;
+  request.most_mismatches = options.errors;
+  request.rules.ignore_codes_under_nan = options.ignore_codes_under_nan;
+  if (!options.profile.empty()) {
+    const Result<SharedProfile> profile = find_profile_or_file(options.profile);
+    if (!profile) return profile.error();
+    request.profile = *profile;
+  }
+  return request;
+}
+
+Result<void> write_json(const std::string& path, const verify::VerifyReport& report, ExitCode code) {
+  nlohmann::json document = verify::to_json(report);
+  document["format"] = "fp4proof-verify/1";
+  document["tool_version"] = tool_version;
+  document["exit_code"] = static_cast<int>(code);
+  return write_file(path, bytes_of(document.dump(2) + "\n"));
+}
+
+ExitCode verdict(const verify::VerifyReport& report) {
+  const verify::Tally total = report.total();
+  ExitCode code = total.failed != 0 ? ExitCode::mismatch : ExitCode::conformant;
+  const bool is_incomplete = report.has_missing() || total.passed + total.failed == 0;
+  if (is_incomplete) code = worse_of(code, ExitCode::incomplete);
+  return code;
+}
+
+Result<ExitCode> run(const Options& options, Session& session) {
+  Result<verify::VerifyRequest> request = request_of(options);
+  if (!request) return request.error();
+  std::optional<Progress> progress;
+  request->progress = [&](std::size_t total) {
+    if (!progress) progress.emplace("verifying", total);
+    progress->advance(1);
+  };
+  const Result<verify::VerifyReport> report = verify::verify_set(*request);
+  progress.reset();
+  if (!report) return report.error();
+  const ExitCode code = verdict(*report);
+  if (!options.json.empty()) {
+    if (const Result<void> written = write_json(options.json, *report, code); !written) return written.error();
+  }
+  session.print(verify::to_text(*report));
+  session.print(verify::to_text(report->total()) + "\n");
+  return code;
+}
+
+std::vector<std::string> accumulator_names() {
+  std::vector<std::string> names = {std::string(verify::all_accumulators)};
+  for (const portable::Accumulator accumulator : portable::accumulators) names.emplace_back(name_of(accumulator));
+  return names;
+}
+
+Action add(CLI::App& command, Session& session) {
+  auto options = std::make_shared<Options>();
+  command.description("Compare answers with a set of vectors, to the bit, and name what went wrong first");
+  command.add_option("DIR", options->folder, "A set, for example vectors/quick")->required();
+  command.add_option("--actual", options->actual, "The answers; without it the reference checks the set itself")
+      ->option_text("FILE");
+  command.add_option("--profile", options->profile, "Only the cases of this profile")->option_text("P");
+  command.add_option("--op", options->operation, "Only the cases of this operation")
+      ->check(CLI::IsMember(std::vector<std::string>(suite::operation_names.begin(), suite::operation_names.end())));
+  command.add_option("--accumulate", options->accumulator, "Only gemm cases of this accumulator (seq512), or all")
+      ->check(CLI::IsMember(accumulator_names()));
+  command.add_option("--errors", options->errors, "How many mismatches to print")->capture_default_str();
+  command.add_option("--json", options->json, "Write the report as JSON")->option_text("FILE");
+  command.add_option("--errata", options->errata, "Withdrawn cases; by default ERRATA.json in or beside DIR")
+      ->option_text("FILE");
+  command.add_flag("--ignore-codes-under-nan", options->ignore_codes_under_nan,
+                   "Do not look at element codes under a NaN scale");
+  session.add_threads_option(command);
+  command.footer(
+      "Example:\n"
+      "  fp4proof verify vectors/quick                                    the committed vectors against the reference\n"
+      "  fp4proof verify vectors/quick --actual actual.safetensors --profile hif4/gcc --op quantize\n"
+      "Exit codes: 0 equal and complete, 1 mismatch, 3 corrupt file, 5 answers missing.");
+  return [options, &session] { return run(*options, session); };
+}
+
+}  // namespace
+
+const Verb verify_verb{"verify", add};
+
+}  // namespace fp4proof::cli

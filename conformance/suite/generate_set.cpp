@@ -1,0 +1,176 @@
+#include "conformance/suite/generate_set.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <charconv>
+#include <utility>
+
+#include "conformance/suite/make_table.h"
+#include "conformance/suite/shared_rules.h"
+#include "conformance/vectors/os_error.h"
+#include "formats/spec_profiles.h"
+
+namespace fp4proof::suite {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A hidden folder beside the target, removed unless it took the target's name.
+class PendingFolder {
+ public:
+  static Result<PendingFolder> create(const fs::path& target) {
+    const fs::path whole = fs::absolute(target).lexically_normal();
+    const fs::path plain = whole.has_filename() ? whole : whole.parent_path();
+    std::string pattern = (plain.parent_path() / fmt::format(".{}.XXXXXX", plain.filename().string())).string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      return os_error("make a folder in", plain.parent_path(), errno);
+    }
+    return PendingFolder(plain, pattern);
+  }
+
+  PendingFolder(PendingFolder&& other) noexcept
+      : target_(std::move(other.target_)), pending_(std::exchange(other.pending_, {})) {}
+  PendingFolder& operator=(PendingFolder&&) = delete;
+  ~PendingFolder() {
+    std::error_code ignored;
+    if (!pending_.empty()) fs::remove_all(pending_, ignored);
+  }
+
+  const fs::path& path() const { return pending_; }
+
+  /// Takes the target's name, which must be free or an empty folder, or, with `replace`, a folder to be removed.
+  Result<void> commit(bool replace) {
+    std::error_code failure;
+    fs::permissions(pending_,
+                    fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read |
+                        fs::perms::others_exec,
+                    failure);
+    const fs::path old = pending_.string() + ".old";
+    const bool moved = replace && fs::exists(target_, failure);
+    if (moved) fs::rename(target_, old, failure);
+    if (!failure) fs::rename(pending_, target_, failure);
+    if (failure) {
+      std::error_code ignored;
+      if (moved) fs::rename(old, target_, ignored);
+      return Error{ErrorKind::io,
+                   fmt::format("cannot put {} in its place: {}", quote(target_.string()), failure.message())};
+    }
+    pending_.clear();
+    if (moved) fs::remove_all(old, failure);
+    return {};
+  }
+
+ private:
+  PendingFolder(fs::path target, fs::path pending) : target_(std::move(target)), pending_(std::move(pending)) {}
+
+  fs::path target_;
+  fs::path pending_;
+};
+
+/// Whether the folder may be written: free, empty, or a set that the user wants replaced.
+Result<void> check_target(const fs::path& folder, bool force) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(folder, failure);
+  if (status.type() == fs::file_type::not_found) return {};
+  const std::string name = quote(folder.string());
+  if (status.type() != fs::file_type::directory) {
+    return Error{ErrorKind::usage, fmt::format("{} exists and is no folder", name)};
+  }
+  if (fs::is_empty(folder, failure)) return {};
+  if (failure) return Error{ErrorKind::io, fmt::format("cannot read {}: {}", name, failure.message())};
+  if (!fs::exists(folder / manifest_name, failure)) {
+    return Error{ErrorKind::usage, fmt::format("{} is not empty and holds no vector set; name another folder", name)};
+  }
+  if (force) return {};
+  return Error{ErrorKind::usage, fmt::format("{} already holds a vector set; --force replaces it", name)};
+}
+
+struct Wanted {
+  Operation operation;
+  SharedProfile profile;
+};
+
+std::vector<Wanted> wanted_tables(const GenerateRequest& request) {
+  std::vector<Wanted> tables;
+  for (const Operation operation : operations) {
+    if (request.operation && *request.operation != operation) continue;
+    if (request.profile) {
+      const Profile& kept = representative(operation, *request.profile);
+      tables.push_back({operation, SharedProfile(request.profile, &kept)});
+      continue;
+    }
+    for (const Profile* profile : distinct_profiles(operation)) {
+      tables.push_back({operation, SharedProfile(SharedProfile(), profile)});
+    }
+  }
+  return tables;
+}
+
+VectorSet new_set(const GenerateRequest& request) {
+  VectorSet set;
+  set.folder = request.folder;
+  set.manifest.set = request.set->name;
+  set.manifest.tool_version = request.tool_version;
+  set.seed = suite_seed;
+  set.inputs_only = request.inputs_only;
+  set.shard = fmt::format("{}/{}", request.shard.index, request.shard.count);
+  set.classes = class_entries();
+  return set;
+}
+
+Result<void> add_table(const GenerateRequest& request, const Wanted& wanted, const fs::path& folder, VectorSet& set) {
+  const Result<CaseTable> table = request.inputs_only ? make_questions(*request.set, wanted.operation, wanted.profile)
+                                                      : make_table(*request.set, wanted.operation, wanted.profile);
+  if (!table) return table.error();
+  TableEntry entry = entry_of(*table);
+  const Result<void> written = write_table(folder / entry.file, *table, request.inputs_only);
+  if (!written) return written.error();
+  const Result<FileRecord> record = record_file(folder / entry.file);
+  if (!record) return record.error();
+  set.manifest.files.emplace(entry.file, *record);
+  set.tables.push_back(std::move(entry));
+  return {};
+}
+
+}  // namespace
+
+std::optional<Shard> parse_shard(std::string_view text) {
+  Shard shard;
+  const char* end = text.data() + text.size();
+  const auto index = std::from_chars(text.data(), end, shard.index);
+  if (index.ec != std::errc() || index.ptr == end || *index.ptr != '/') return std::nullopt;
+  const auto count = std::from_chars(index.ptr + 1, end, shard.count);
+  if (count.ec != std::errc() || count.ptr != end) return std::nullopt;
+  if (shard.index < 1 || shard.index > shard.count) return std::nullopt;
+  return shard;
+}
+
+Result<VectorSet> generate_set(const GenerateRequest& request) {
+  const Result<void> free = check_target(request.folder, request.force);
+  if (!free) return free.error();
+  Result<PendingFolder> created = PendingFolder::create(request.folder);
+  if (!created) return created.error();
+  PendingFolder& pending = *created;
+  VectorSet set = new_set(request);
+  const std::vector<Wanted> all = wanted_tables(request);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i % request.shard.count != request.shard.index - 1) continue;
+    const Result<void> added = add_table(request, all[i], pending.path(), set);
+    if (!added) return added.error();
+    if (request.progress) request.progress((all.size() + request.shard.count - 1) / request.shard.count);
+  }
+  if (set.tables.empty()) {
+    return Error{ErrorKind::usage, fmt::format("shard {} is empty: there are {} tables", set.shard, all.size())};
+  }
+  set.manifest.body = manifest_body(set);
+  const Result<void> written = write_manifest(pending.path() / manifest_name, set.manifest);
+  if (!written) return written.error();
+  const Result<void> committed = pending.commit(request.force);
+  if (!committed) return committed.error();
+  return set;
+}
+
+}  // namespace fp4proof::suite

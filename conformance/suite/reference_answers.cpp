@@ -1,0 +1,179 @@
+#include "conformance/suite/reference_answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "conformance/suite/drafts.h"
+#include "conformance/vectors/os_error.h"
+#include "formats/block_codec.h"
+#include "formats/packing.h"
+#include "reference/portable/dequantize.h"
+#include "reference/portable/gemm.h"
+#include "reference/portable/quantize.h"
+
+namespace fp4proof::suite {
+
+namespace {
+
+/// Makes room for the answers.
+void size_answers(CaseGroup& group) {
+  for (CaseTensor& tensor : group.tensors)
+    if (tensor.expected) tensor.bytes.assign(group.size() * tensor.case_bytes(), 0);
+}
+
+void put(CaseTensor& tensor, std::size_t first_case, Bytes bytes) {
+  std::copy(bytes.begin(), bytes.end(),
+            tensor.bytes.begin() + static_cast<std::ptrdiff_t>(first_case * tensor.case_bytes()));
+}
+
+/// Quantizes cases first .. first + count - 1 as one tensor.
+Result<void> quantize_cases(const Profile& profile, CaseGroup& group, std::size_t first, std::size_t count) {
+  const std::array<std::int64_t, 3> shape = {static_cast<std::int64_t>(count), group.spec.rows, group.spec.columns};
+  const CaseTensor& input = *group.find("input");
+  const auto* data = reinterpret_cast<const std::byte*>(input.bytes.data() + first * input.case_bytes());
+  portable::QuantizeOptions options;
+  options.axis = group.spec.axis + 1;
+  options.tail = group.spec.tail;
+  const Result<portable::Quantized> quantized =
+      portable::quantize(profile, {portable::DType::f32, shape, data}, options);
+  if (!quantized) return quantized.error();
+  put(*group.find("codes"), first, quantized->codes);
+  put(*group.find("scales"), first, quantized->scales);
+  if (profile.tensor_scale) {
+    put(*group.find("tensor_scale"), first, fp4proof::bytes_of(std::array{quantized->tensor_scale}));
+  }
+  return {};
+}
+
+/// One block with stated random words through the scalar codec.
+Result<void> quantize_with_words(const Profile& profile, CaseGroup& group, std::size_t index) {
+  const auto words = copy_elements<std::uint32_t>(group.find("input")->of_case(index));
+  if (words.size() != static_cast<std::size_t>(profile.block.size()) || group.spec.rows != profile.block.rows) {
+    return Error{ErrorKind::unsupported,
+                 fmt::format("group {}: random words are stated for single blocks only", group_name(group.spec))};
+  }
+  const auto random = copy_elements<std::uint32_t>(group.find("random")->of_case(index));
+  std::vector<std::uint32_t> row_scales(profile.block.rows);
+  std::vector<std::uint8_t> codes(words.size());
+  BlockEncoding io;
+  io.words = words.data();
+  io.random = random.data();
+  io.row_scales = row_scales.data();
+  io.codes = codes.data();
+  if (encode_block(profile, io) != BlockStatus::ok) {
+    return Error{ErrorKind::data,
+                 fmt::format("case {}: profile {} refuses the block", id_text(group.ids[index]), profile.name)};
+  }
+  std::vector<std::uint8_t> scales;
+  for (const std::uint32_t word : row_scales) {
+    std::array<std::uint8_t, 4> bytes{};
+    store_le32(word, bytes.data());
+    scales.insert(scales.end(), bytes.begin(), bytes.begin() + scale_bytes(profile.family));
+  }
+  put(*group.find("scales"), index, scales);
+  if (element_spec(profile.element).is_nibble()) {
+    std::vector<std::uint8_t> packed(codes.size() / 2);
+    pack_nibbles(NibbleOrder::even_low, codes.data(), codes.size(), packed.data());
+    codes = std::move(packed);
+  }
+  put(*group.find("codes"), index, codes);
+  return {};
+}
+
+Result<void> answer_quantize(const Profile& profile, CaseGroup& group) {
+  if (profile.rounding != Rounding::stochastic && !profile.tensor_scale) {
+    return quantize_cases(profile, group, 0, group.size());
+  }
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const Result<void> done = profile.rounding == Rounding::stochastic ? quantize_with_words(profile, group, i)
+                                                                       : quantize_cases(profile, group, i, 1);
+    if (!done) return done;
+  }
+  return {};
+}
+
+float tensor_scale_of_case(const CaseGroup& group, std::size_t index) {
+  const CaseTensor* tensor = group.find("tensor_scale");
+  return tensor == nullptr ? 1.0F : copy_elements<float>(tensor->of_case(index)).front();
+}
+
+Result<void> answer_dequantize(const Profile& profile, CaseGroup& group) {
+  const Result<portable::Geometry> geometry = case_geometry(profile, group.spec);
+  if (!geometry) return geometry.error();
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    std::vector<float> values(static_cast<std::size_t>(group.spec.rows * group.spec.columns));
+    portable::dequantize_rows(profile, *geometry, tensor_scale_of_case(group, i), geometry->rows,
+                              group.find("codes")->of_case(i), group.find("scales")->of_case(i), values);
+    put(*group.find("values"), i, fp4proof::bytes_of(values));
+  }
+  return {};
+}
+
+/// One operand of a gemm case.
+Result<portable::Quantized> operand_of_case(const Profile& profile, const CaseGroup& group, std::size_t index,
+                                            const std::string& prefix, std::int64_t rows) {
+  const std::array<std::int64_t, 2> shape = {rows, group.spec.columns};
+  const Result<portable::Geometry> geometry = portable::cut_into_blocks(profile, shape, -1, portable::Tail::error);
+  if (!geometry) return geometry.error();
+  portable::Quantized operand;
+  operand.geometry = *geometry;
+  operand.codes = copy_elements<std::uint8_t>(group.find(prefix + "codes")->of_case(index));
+  operand.scales = copy_elements<std::uint8_t>(group.find(prefix + "scales")->of_case(index));
+  if (const CaseTensor* scale = group.find(prefix + "tensor_scale")) {
+    operand.tensor_scale = copy_elements<float>(scale->of_case(index)).front();
+  }
+  return operand;
+}
+
+Result<void> answer_gemm(const Profile& profile, CaseGroup& group) {
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const Result<std::vector<std::uint32_t>> c = gemm_of_case(profile, group, i, group.spec.accumulator);
+    if (!c) return c.error();
+    put(*group.find("c"), i, fp4proof::bytes_of(*c));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string_view> accumulators_for(const Profile& profile) {
+  std::vector<std::string_view> names = {"seq512", "seq", "exact"};
+  if (profile.family == Family::hif4) return names;
+  const bool is_fp8 = profile.element == Element::e4m3 || profile.element == Element::e5m2;
+  if (profile.family == Family::mx) names.emplace_back("tc:blackwell-mxf8f6f4");
+  if (profile.element == Element::e2m1) names.emplace_back("tc:blackwell-mxf4");
+  names.emplace_back(is_fp8 ? "tc:hopper-fp8" : "tc:hopper-fp16");
+  return names;
+}
+
+Result<std::vector<std::uint32_t>> gemm_of_case(const Profile& profile, const CaseGroup& group, std::size_t index,
+                                                std::string_view accumulator) {
+  const std::optional<portable::Accumulator> known = portable::find_accumulator(accumulator);
+  if (!known) return Error{ErrorKind::corrupt, fmt::format("unknown accumulator {}", quote(accumulator))};
+  const Result<portable::Quantized> a = operand_of_case(profile, group, index, "a_", group.spec.rows);
+  if (!a) return a.error();
+  const Result<portable::Quantized> b = operand_of_case(profile, group, index, "b_", group.spec.other_rows);
+  if (!b) return b.error();
+  const Result<std::vector<float>> c = portable::gemm(profile, *a, profile, *b, *known);
+  if (!c) return c.error();
+  return copy_elements<std::uint32_t>(fp4proof::bytes_of(*c));
+}
+
+Result<void> answer_by_reference(CaseTable& table) {
+  for (CaseGroup& group : table.groups) {
+    size_answers(group);
+    Result<void> answered;
+    switch (table.operation) {
+      case Operation::quantize: answered = answer_quantize(*table.profile, group); break;
+      case Operation::dequantize: answered = answer_dequantize(*table.profile, group); break;
+      case Operation::gemm: answered = answer_gemm(*table.profile, group); break;
+    }
+    if (!answered) return answered;
+  }
+  return {};
+}
+
+}  // namespace fp4proof::suite

@@ -1,0 +1,52 @@
+#include "conformance/verify/classify.h"
+
+#include "conformance/verify/classify_quantize.h"
+#include "conformance/verify/classify_values.h"
+
+namespace fp4proof::verify {
+
+namespace {
+
+using suite::CaseGroup;
+using suite::CaseTensor;
+
+/// Whether everything that differs is poison.
+bool is_unwritten(std::span<const Bytes> expected, std::span<const Bytes> actual) {
+  std::size_t differing = 0;
+  for (std::size_t t = 0; t < expected.size(); ++t) {
+    for (std::size_t i = 0; i < expected[t].size(); ++i) {
+      if (expected[t][i] == actual[t][i]) continue;
+      if (actual[t][i] != poison_byte) return false;
+      ++differing;
+    }
+  }
+  constexpr std::size_t fewest = 2;  // one byte of that value may be chance
+  return differing >= fewest;
+}
+
+std::vector<Bytes> expected_of_case(const CaseGroup& group, std::size_t index) {
+  std::vector<Bytes> expected;
+  for (const CaseTensor& tensor : group.tensors)
+    if (tensor.expected) expected.push_back(tensor.of_case(index));
+  return expected;
+}
+
+}  // namespace
+
+std::optional<Finding> classify_case(const suite::CaseTable& table, const CaseGroup& group, std::size_t index,
+                                     std::span<const Bytes> actual, const CompareRules& rules) {
+  const std::vector<Bytes> expected = expected_of_case(group, index);
+  const std::optional<Finding> finding = table.operation == suite::Operation::quantize
+                                             ? classify_quantize(table, group, index, expected, actual, rules)
+                                             : classify_values(table, group, index, expected, actual);
+  if (finding && is_unwritten(expected, actual)) {
+    Finding unwritten = *finding;
+    unwritten.cause = Cause::unwritten;
+    unwritten.kind = "poison";
+    unwritten.distance = 0;
+    return unwritten;
+  }
+  return finding;
+}
+
+}  // namespace fp4proof::verify
