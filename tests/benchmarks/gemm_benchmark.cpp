@@ -1,10 +1,10 @@
 // Speed of the block GEMM, in 2 M N K operations a second and core. Everything between quantized operands and C is
-// timed, the unpacking of the operands included.
+// timed, the unpacking of the operands and the memory of C included.
 #include <benchmark/benchmark.h>
 #include <omp.h>
 
-#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,11 +32,10 @@ Quantized operand(const Profile& profile, std::int64_t size, std::uint32_t step)
   return *quantize(profile, view, {.seed = seed});
 }
 
-/// Operations a second, divided among the threads.
-void count_operations(benchmark::State& state, std::int64_t size, int threads) {
-  const auto operations = 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
-  state.counters["flops_per_core"] =
-      benchmark::Counter(operations / threads, benchmark::Counter::kIsIterationInvariantRate);
+/// Operations in each second of processor time, summed over the threads: the rate of one core, whatever else runs.
+void count_operations(benchmark::State& state, std::int64_t size) {
+  const auto n = static_cast<double>(size);
+  state.counters["flops_per_core"] = benchmark::Counter(2 * n * n * n, benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void run_gemm(benchmark::State& state, const Profile& profile_a, const Profile& profile_b, Accumulator accumulator,
@@ -52,7 +51,7 @@ void run_gemm(benchmark::State& state, const Profile& profile_a, const Profile& 
     }
     benchmark::DoNotOptimize(c->data());
   }
-  count_operations(state, size, threads);
+  count_operations(state, size);
 }
 
 void run_bf16(benchmark::State& state, std::int64_t size, int threads) {
@@ -65,46 +64,41 @@ void run_bf16(benchmark::State& state, std::int64_t size, int threads) {
     auto c = gemm_bf16(a, b, size, size, size);
     benchmark::DoNotOptimize(c->data());
   }
-  count_operations(state, size, threads);
+  count_operations(state, size);
 }
 
-void add(const char* a, const char* b, Accumulator accumulator, std::int64_t size, int threads) {
-  const std::string name = std::string(a) + (std::string(a) == b ? "" : std::string(" x ") + b) + " " +
-                           std::string(name_of(accumulator)) + " " + std::to_string(size) +
-                           "^3 threads:" + std::to_string(threads);
-  benchmark::RegisterBenchmark(
-      name.c_str(),
-      [=](benchmark::State& state) { run_gemm(state, *find_profile(a), *find_profile(b), accumulator, size, threads); })
-      ->UseRealTime()
-      ->Unit(benchmark::kMillisecond);
+void add(const std::string& what, std::int64_t size, int threads,
+         const std::function<void(benchmark::State&)>& function) {
+  const std::string name = what + " " + std::to_string(size) + "^3 threads:" + std::to_string(threads);
+  benchmark::RegisterBenchmark(name.c_str(), function)->MeasureProcessCPUTime()->Unit(benchmark::kMillisecond);
+}
+
+void add_gemm(const std::string& a, const std::string& b, Accumulator accumulator, std::int64_t size, int threads) {
+  const std::string operands = a == b ? a : a + " x " + b;
+  add(operands + " " + std::string(name_of(accumulator)), size, threads, [=](benchmark::State& state) {
+    run_gemm(state, *find_profile(a), *find_profile(b), accumulator, size, threads);
+  });
 }
 
 void add_all() {
-  const int all_threads = omp_get_max_threads();
-  for (const char* profile : {"mxfp4/ocp", "hif4/gcc"}) {
-    add(profile, profile, Accumulator::seq512, 1024, 1);
-    if (all_threads > 1) add(profile, profile, Accumulator::seq512, 1024, all_threads);
+  std::vector<int> thread_counts = {1};
+  if (omp_get_max_threads() > 1) thread_counts.push_back(omp_get_max_threads());
+  for (const int threads : thread_counts) {
+    for (const char* profile : {"mxfp4/ocp", "hif4/gcc"})
+      add_gemm(profile, profile, Accumulator::seq512, 1024, threads);
+    add("bf16", 1024, threads, [=](benchmark::State& state) { run_bf16(state, 1024, threads); });
   }
   for (const char* profile :
        {"nvfp4/direct", "hifx5/gcc", "mxfp6-e2m3/ocp", "mxfp6-e3m2/ocp", "mxfp8-e4m3/ocp", "mxfp8-e5m2/ocp"})
-    add(profile, profile, Accumulator::seq512, 512, 1);
-  add("mxfp4/ocp", "mxfp8-e4m3/ocp", Accumulator::seq512, 512, 1);
+    add_gemm(profile, profile, Accumulator::seq512, 512, 1);
+  add_gemm("mxfp4/ocp", "mxfp8-e4m3/ocp", Accumulator::seq512, 512, 1);
   for (const char* profile : {"mxfp4/ocp", "hif4/gcc"}) {
     for (const Accumulator accumulator :
          {Accumulator::seq, Accumulator::exact, Accumulator::tc_hopper_fp16, Accumulator::tc_hopper_fp8})
-      add(profile, profile, accumulator, 256, 1);
+      add_gemm(profile, profile, accumulator, 256, 1);
   }
-  add("mxfp4/ocp", "mxfp4/ocp", Accumulator::tc_blackwell_mxf8f6f4, 256, 1);
-  add("mxfp4/ocp", "mxfp4/ocp", Accumulator::tc_blackwell_mxf4, 256, 1);
-  for (const int threads : {1, all_threads}) {
-    if (threads == 1 || all_threads > 1) {
-      const std::string name = "bf16 1024^3 threads:" + std::to_string(threads);
-      benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) { run_bf16(state, 1024, threads); })
-          ->UseRealTime()
-          ->Unit(benchmark::kMillisecond);
-      if (all_threads == 1) break;
-    }
-  }
+  for (const Accumulator accumulator : {Accumulator::tc_blackwell_mxf8f6f4, Accumulator::tc_blackwell_mxf4})
+    add_gemm("mxfp4/ocp", "mxfp4/ocp", accumulator, 256, 1);
 }
 
 }  // namespace
