@@ -64,9 +64,12 @@ std::int64_t largest_in_steps(const Profile& profile) {
 /// How many products of two largest elements a 16-bit sum holds: a power of two, so that it divides the block; 0 for
 /// wide elements.
 int products_per_short_sum(const Profile& a, const Profile& b) {
-  const std::int64_t product = largest_in_steps(a) * largest_in_steps(b);
+  constexpr std::int64_t largest_short = 32767;
+  const std::int64_t largest_a = largest_in_steps(a);
+  const std::int64_t largest_b = largest_in_steps(b);
+  if (largest_a > largest_short || largest_b > largest_short) return 0;
   int count = a.block.cols;
-  while (count > 0 && count * product > 32767) count /= 2;
+  while (count > 0 && count * largest_a * largest_b > largest_short) count /= 2;
   return count;
 }
 

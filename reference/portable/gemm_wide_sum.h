@@ -11,12 +11,12 @@
 
 namespace fp4proof::portable {
 
-/// A two's complement fixed-point number of 704 bits, the lowest worth 2^-320. Block products reach from 2^-286 to
+/// A two's complement fixed-point number of 768 bits, the lowest worth 2^-384. Block products reach from 2^-286 to
 /// 2^291, so 2^92 of them fit.
 class WideSum {
  public:
-  /// Adds a binary64 number, zero or of magnitude 2^-286 up to 2^291 with no bits below 2^-320. NaN and infinities add
-  /// up by IEEE 754 and then decide the sum.
+  /// Adds a binary64 number: zero, or of a magnitude from 2^-330 to 2^300. NaN and infinities add up by IEEE 754 and
+  /// then decide the sum.
   void add(double term) {
     const auto word = bits_as<std::uint64_t>(term);
     const auto field = static_cast<int>((word >> 52) & 0x7FFU);
@@ -51,8 +51,8 @@ class WideSum {
   }
 
  private:
-  static constexpr int lowest_exponent = -320;
-  static constexpr std::size_t word_count = 11;
+  static constexpr int lowest_exponent = -384;
+  static constexpr std::size_t word_count = 12;
   using Words = std::array<std::uint64_t, word_count>;
 
   void add_at(std::size_t index, std::uint64_t addend) {

@@ -129,6 +129,17 @@ TEST(Gemm, OverflowOfABlockProductBelongsToTheSequence) {
   EXPECT_EQ(single("mxfp4/ocp", a, b, exact), word(1.5F));
 }
 
+TEST(Gemm, ExactSumSeesTheSmallestProduct) {
+  // E5M2: 0x34 is 0.25, 0x01 is 2^-16. 2^-150 is a tie; 2^-32 under two scales of 2^-127 decides it.
+  const auto sum = [](std::uint8_t last, Accumulator accumulator) {
+    return single("mxfp8-e5m2/ocp", {{53, {0x34}}, {0, {0x01}}}, {{53, {0x3C}}, {0, {last}}}, accumulator);
+  };
+  EXPECT_EQ(sum(0x01, exact), 1U);
+  EXPECT_EQ(sum(0x00, exact), 0U);
+  EXPECT_EQ(sum(0x81, exact), 0U);
+  EXPECT_EQ(sum(0x01, seq512), 0U);
+}
+
 TEST(Gemm, NanScaleReachesItsRowAlone) {
   for (const Accumulator accumulator : accumulators) {
     const bool takes_all = accumulator != Accumulator::tc_blackwell_mxf8f6f4;

@@ -215,6 +215,10 @@ TEST(WideSum, RoundsOnceTiesToEven) {
   EXPECT_EQ(wide({-0x1p24, -1.0, -0x1p-286}), 0xCB800001U);
   EXPECT_EQ(wide({0x1p-150}), 0U);
   EXPECT_EQ(wide({0x1p-150, 0x1p-286}), 1U);
+  EXPECT_EQ(wide({0x1p-150, -0x1p-286}), 0U);
+  EXPECT_EQ(wide({0x1p-150, 0x1p-330}), 1U);
+  EXPECT_EQ(wide({0x1p-150, 0x1p-330, -0x1p-330}), 0U);
+  EXPECT_EQ(wide({0x1p-150, 0x1p-330, -0x1.8p-330, 0x1p-330}), 1U);
   EXPECT_EQ(wide({0x1.8p-149}), 2U);
   EXPECT_EQ(wide({0x1p128 - 0x1p103}), plus_inf);
   EXPECT_EQ(wide({0x1p128 - 0x1p103, -0x1p-286}), 0x7F7FFFFFU);
