@@ -12,6 +12,7 @@
 #include "formats/strict_math.h"
 #include "reference/portable/dequantize.h"
 #include "reference/portable/environment.h"
+#include "reference/portable/gemm.h"
 #include "reference/portable/quantize.h"
 
 namespace fp4proof {
@@ -20,6 +21,7 @@ namespace {
 constexpr std::uint64_t seed = 20240229;
 constexpr std::int64_t rows = 128;
 constexpr std::int64_t columns = 384;
+constexpr std::int64_t depth = 1152;  // of the products; more than two chunks of 512
 constexpr std::int64_t words_per_function = 1 << 18;
 
 /// FNV-1a over bytes.
@@ -122,6 +124,49 @@ void print_profiles() {
   }
 }
 
+/// A matrix [count, depth] of normal numbers whose magnitude changes along the rows by factors of 2^-8 to 2^8.
+std::vector<float> operand(std::uint32_t step, std::int64_t count) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < count * depth; ++i) {
+    const int exponent = static_cast<int>(i / 16 % 17) - 8;
+    values.push_back(random_normal(seed, Stream::cases, step, static_cast<std::uint64_t>(i)) * pow2f(exponent));
+  }
+  return values;
+}
+
+Result<portable::Quantized> quantized_operand(const Profile& profile, std::uint32_t step, std::int64_t count) {
+  const std::vector<float> values = operand(step, count);
+  const std::int64_t shape[] = {count, depth};
+  return portable::quantize(profile, {portable::DType::f32, shape, std::as_bytes(std::span(values)).data()});
+}
+
+void print_product(const std::string& what, const Result<std::vector<float>>& product) {
+  if (product) {
+    Digest().add(std::span<const float>(*product)).print(what);
+  } else {
+    Digest().add(std::span<const char>(product.error().message)).print(what + " refusal");
+  }
+}
+
+void print_products() {
+  constexpr std::int64_t m = 48;
+  constexpr std::int64_t n = 40;
+  for (const char* name : {"mxfp4/ocp", "mxfp8-e4m3/ocp", "mxfp8-e5m2/ocp", "hif4/gcc", "nvfp4/tensor-scale"}) {
+    const Profile& profile = *find_profile(name);
+    const Result<portable::Quantized> a = quantized_operand(profile, 2, m);
+    const Result<portable::Quantized> b = quantized_operand(profile, 3, n);
+    for (const portable::Accumulator accumulator : portable::accumulators) {
+      print_product("gemm " + std::string(name) + " " + std::string(name_of(accumulator)),
+                    portable::gemm(profile, *a, profile, *b, accumulator));
+    }
+  }
+  std::vector<std::uint16_t> a;
+  std::vector<std::uint16_t> b;
+  for (const float value : operand(2, m)) a.push_back(static_cast<std::uint16_t>(float_bits(value) >> 16));
+  for (const float value : operand(3, n)) b.push_back(static_cast<std::uint16_t>(float_bits(value) >> 16));
+  print_product("gemm bf16", portable::gemm_bf16(a, b, m, n, depth));
+}
+
 }  // namespace
 }  // namespace fp4proof
 
@@ -133,4 +178,5 @@ int main() {
   fp4proof::print_elementary_functions();
   fp4proof::print_random_numbers();
   fp4proof::print_profiles();
+  fp4proof::print_products();
 }
