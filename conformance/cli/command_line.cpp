@@ -4,13 +4,15 @@
 
 #include <exception>
 #include <map>
+#include <memory>
 #include <new>
+#include <sstream>
 
-#include "conformance/cli/float_environment.h"
 #include "conformance/cli/session.h"
 #include "conformance/cli/usage_error.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/cli/version.h"
+#include "reference/portable/environment.h"
 
 namespace fp4proof::cli {
 
@@ -28,6 +30,17 @@ constexpr const char* first_steps =
     "Each verb has its own help: fp4proof VERB --help\n"
     "Exit codes: 0 conformant, 1 mismatch, 2 usage, 3 corrupt file, 4 plug-in failed, 5 incomplete, 6 unsupported,\n"
     "7 nondeterministic, 70 internal.";
+
+/// The list of verbs shows the first line of each description.
+class VerbFormatter : public CLI::Formatter {
+ public:
+  std::string make_subcommand(const CLI::App* verb) const override {
+    const std::string description = verb->get_description();
+    std::ostringstream line;
+    CLI::detail::format_help(line, verb->get_name(), description.substr(0, description.find('\n')), get_column_width());
+    return line.str();
+  }
+};
 
 int exit_value(ExitCode code) { return static_cast<int>(code); }
 
@@ -50,7 +63,7 @@ int print_and_conclude(Session& session, const std::string& text) {
 }
 
 int run_verb(Session& session, const Action& action) {
-  if (const Result<void> trusted = check_float_environment(); !trusted) return fail(session, trusted.error());
+  if (const Result<void> trusted = portable::check_environment(); !trusted) return fail(session, trusted.error());
   session.apply_threads();
   const Result<ExitCode> outcome = action();
   if (outcome) return conclude(session, *outcome);
@@ -63,6 +76,7 @@ int parse_and_run(Session& session, int count, const char* const* arguments) {
   app.footer(first_steps);
   app.set_version_flag("--version", fmt::format("fp4proof {}\n", tool_version), "Print the version and exit");
   app.require_subcommand(0, 1);
+  app.formatter(std::make_shared<VerbFormatter>());
   app.get_formatter()->column_width(30);
   app.get_formatter()->label("SUBCOMMAND", "VERB");
   app.get_formatter()->label("Subcommands", "Verbs");

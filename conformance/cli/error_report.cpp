@@ -33,7 +33,7 @@ std::string percent(std::int64_t part, std::int64_t whole) {
 }
 
 std::string error_table(const std::vector<NamedErrors>& tensors) {
-  Table table(1);
+  Table table("lr");
   table.add(
       {"tensor", "elements", "|e|^2/|x|^2", "|e|/|x|", "max |e|", "zeroed", "saturated", "NaN blocks", "bits/element"});
   ErrorSums all;

@@ -98,6 +98,11 @@ double ErrorSums::bits_per_element() const {
   return elements == 0 ? 0.0 : 8.0 * static_cast<double>(bytes) / static_cast<double>(elements);
 }
 
+std::uint64_t stored_bytes(const Profile& profile, const portable::Geometry& geometry) {
+  const std::uint64_t tensor_scale = profile.tensor_scale ? sizeof(float) : 0;
+  return static_cast<std::uint64_t>(geometry.code_bytes() + geometry.scale_bytes()) + tensor_scale;
+}
+
 nlohmann::json to_json(const ErrorSums& sums) {
   return {
       {"elements", sums.elements},

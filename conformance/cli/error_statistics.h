@@ -32,6 +32,9 @@ struct ErrorSums {
   double bits_per_element() const;
 };
 
+/// Bytes that a tensor of that geometry takes: codes, scales, and the tensor scale where the profile has one.
+std::uint64_t stored_bytes(const Profile& profile, const portable::Geometry& geometry);
+
 /// The sums as a JSON object; docs/command-line.md describes it.
 nlohmann::json to_json(const ErrorSums& sums);
 

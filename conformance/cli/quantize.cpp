@@ -79,10 +79,6 @@ class Quantizer {
   }
 
  private:
-  bool keeps_rows() const {
-    return file_.packing == Packing::profile && file_.profile->scale_layout != ScaleLayout::row_major;
-  }
-
   Result<void> plan(std::vector<TensorSource> sources) {
     for (TensorSource& source : sources) {
       auto geometry = portable::cut_into_blocks(*file_.profile, source.shape, settings_.axis, settings_.tail);
@@ -90,7 +86,7 @@ class Quantizer {
         return Error{geometry.error().kind, fmt::format("tensor {}: {}", quote(source.name), geometry.error().message)};
       }
       file_.tensors.push_back({source.name, source.dtype, source.shape, geometry->axis, settings_.tail});
-      Geometry working = keeps_rows() ? *geometry : with_short_rows(*file_.profile, *geometry);
+      Geometry working = keeps_rows(file_) ? *geometry : with_short_rows(*file_.profile, *geometry);
       work_.push_back({std::move(source), *geometry, {std::move(working), 1.0F}});
     }
     return {};
@@ -125,9 +121,8 @@ class Quantizer {
     const std::string& name = work.source.name;
     work.plan.tensor_scale = portable::tensor_scale_of(profile, work.source.view());
     ErrorSums sums;
-    sums.bytes = static_cast<std::uint64_t>(work.geometry.code_bytes() + work.geometry.scale_bytes());
+    sums.bytes = stored_bytes(profile, work.geometry);
     if (profile.tensor_scale) {
-      sums.bytes += sizeof(float);
       const std::vector<float> scale = {work.plan.tensor_scale};
       if (Result<void> written = writer.write(tensor_scale_name(name), 0, bytes_of(scale)); !written) return written;
     }

@@ -12,6 +12,7 @@
 #include "conformance/profiles/profile_lookup.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/strict_json.h"
+#include "formats/block.h"
 #include "formats/scale_layout.h"
 #include "formats/spec_profiles.h"
 
@@ -60,6 +61,12 @@ Result<SharedProfile> read_profile(const std::string& text, std::string_view lab
   profile = named_profile(text);
   if (!profile) return Error{ErrorKind::corrupt, fmt::format("{}: {}", what, profile.error().message)};
   return profile;
+}
+
+/// The inverse of read_profile.
+std::string profile_text(const Profile& profile) {
+  const bool named = find_profile(profile.name) != nullptr;
+  return named ? std::string(profile.name) : profile_to_json(profile).dump();
 }
 
 std::optional<std::uint64_t> whole_number(const std::string& text) {
@@ -123,7 +130,7 @@ Result<std::vector<TensorRecord>> read_records(const std::string& text, std::str
 }
 
 std::vector<std::uint64_t> scales_shape(const QuantizedFile& file, const Geometry& geometry) {
-  if (file.packing == Packing::canonical || file.profile->scale_layout == ScaleLayout::row_major) {
+  if (!keeps_rows(file)) {
     return container_shape(geometry.scales_shape());
   }
   const ScaleGrid grid{static_cast<std::size_t>(geometry.rows), static_cast<std::size_t>(geometry.blocks),
@@ -155,6 +162,10 @@ std::vector<TensorSpec> quantized_specs(const QuantizedFile& file, const std::st
   return specs;
 }
 
+bool keeps_rows(const QuantizedFile& file) {
+  return file.packing == Packing::profile && file.profile->scale_layout != ScaleLayout::row_major;
+}
+
 SafetensorsMetadata metadata_of(const QuantizedFile& file) {
   json tensors = json::object();
   for (const TensorRecord& record : file.tensors) {
@@ -163,19 +174,36 @@ SafetensorsMetadata metadata_of(const QuantizedFile& file) {
                             {"shape", record.shape},
                             {"tail", name_of(record.tail)}};
   }
-  const Profile& profile = *file.profile;
-  const bool named = find_profile(profile.name) != nullptr;
   return {
       {format_key, std::string(format_value)},
       {packing_key, std::string(name_of(file.packing))},
-      {profile_key, named ? std::string(profile.name) : profile_to_json(profile).dump()},
+      {profile_key, profile_text(*file.profile)},
       {seed_key, std::to_string(file.seed)},
       {tensors_key, tensors.dump()},
       {version_key, std::string(tool_version)},
   };
 }
 
-bool is_quantized_file(const SafetensorsFile& file) { return file.metadata().contains(format_key); }
+SafetensorsMetadata dequantized_metadata(const Profile& profile) {
+  return {
+      {format_key, "fp4proof-dequantized/1"},
+      {profile_key, profile_text(profile)},
+      {version_key, std::string(tool_version)},
+  };
+}
+
+SafetensorsMetadata product_metadata(const Profile& a, const Profile& b, const std::string& accumulator) {
+  return {
+      {format_key, "fp4proof-gemm/1"},          {"fp4proof.accumulator", accumulator},
+      {"fp4proof.profile_a", profile_text(a)},  {"fp4proof.profile_b", profile_text(b)},
+      {version_key, std::string(tool_version)},
+  };
+}
+
+bool is_quantized_file(const SafetensorsFile& file) {
+  const auto format = file.metadata().find(format_key);
+  return format != file.metadata().end() && format->second.starts_with("fp4proof-quantized/");
+}
 
 Result<QuantizedFile> read_quantized_file(const SafetensorsFile& file, std::string_view label) {
   const Result<std::string> format = entry(file, format_key, label);
@@ -209,8 +237,9 @@ Result<QuantizedFile> read_quantized_file(const SafetensorsFile& file, std::stri
 
 Result<Geometry> checked_geometry(const QuantizedFile& description, const TensorRecord& record,
                                   const SafetensorsFile& file, std::string_view label) {
-  // Bounds every product of extents; the block length adds at most a padded block a row.
-  if (!tensor_bytes(TensorDtype::f64, container_shape(record.shape))) {
+  std::vector<std::uint64_t> padded = container_shape(record.shape);
+  padded.push_back(max_block_size);  // padding adds less than a block to a row: every product below fits 64 bits
+  if (!tensor_bytes(TensorDtype::f64, padded)) {
     return corrupt(label, fmt::format("tensor {}: absurd shape", quote(record.name)));
   }
   Result<Geometry> geometry = cut_into_blocks(*description.profile, record.shape, record.axis, record.tail);

@@ -51,7 +51,16 @@ std::vector<std::int64_t> reference_shape(const std::vector<std::uint64_t>& shap
 std::vector<TensorSpec> quantized_specs(const QuantizedFile& file, const std::string& name,
                                         const portable::Geometry& geometry);
 
+/// Whether the scale layout mixes the scales of several rows, so that the rows must be those of the tensor.
+bool keeps_rows(const QuantizedFile& file);
+
 SafetensorsMetadata metadata_of(const QuantizedFile& file);
+
+/// The metadata of a file of tensors that were dequantized under `profile`.
+SafetensorsMetadata dequantized_metadata(const Profile& profile);
+
+/// The metadata of a product of two quantized matrices.
+SafetensorsMetadata product_metadata(const Profile& a, const Profile& b, const std::string& accumulator);
 
 /// Whether the file claims to hold quantized tensors of ours.
 bool is_quantized_file(const SafetensorsFile& file);

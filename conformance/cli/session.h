@@ -1,13 +1,15 @@
 #pragma once
 // Where a verb's words go: results to the standard output, remarks, errors and progress to the standard error.
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
 #include "formats/result.h"
+
+namespace CLI {
+class App;
+}
 
 namespace fp4proof::cli {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 namespace fp4proof::cli {
 
@@ -28,7 +27,8 @@ std::string Table::text() const {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string padding(widths[i] - width_of(row[i]), ' ');
       if (i != 0) line += "  ";
-      line += i < left_ ? row[i] + padding : padding + row[i];
+      const bool left = alignment_[std::min(i, alignment_.size() - 1)] == 'l';
+      line += left ? row[i] + padding : padding + row[i];
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";

@@ -2,15 +2,17 @@
 // Plain text tables.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fp4proof::cli {
 
-/// Columns as wide as their widest cell, two spaces apart; the first `left` columns are flush left, the others flush
-/// right. The first row is the heading. Cells must be plain text on one line; widths count UTF-8 code points.
+/// Columns as wide as their widest cell, two spaces apart. `alignment` has one letter a column: 'l' flush left, 'r'
+/// flush right; the last letter also serves the columns after it. The first row is the heading. Cells must be plain
+/// text on one line; widths count UTF-8 code points.
 class Table {
  public:
-  explicit Table(std::size_t left) : left_(left) {}
+  explicit Table(std::string alignment) : alignment_(std::move(alignment)) {}
 
   /// Appends a row; a shorter row leaves the last columns empty.
   void add(std::vector<std::string> cells);
@@ -19,7 +21,7 @@ class Table {
   std::string text() const;
 
  private:
-  std::size_t left_;
+  std::string alignment_;
   std::vector<std::vector<std::string>> rows_;
 };
 

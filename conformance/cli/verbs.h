@@ -7,9 +7,19 @@
 
 namespace fp4proof::cli {
 
+extern const Verb compare_verb;
+extern const Verb dequantize_verb;
+extern const Verb diff_verb;
+extern const Verb explain_verb;
+extern const Verb gemm_verb;
+extern const Verb generate_verb;
+extern const Verb info_verb;
+extern const Verb lint_verb;
 extern const Verb list_verb;
 extern const Verb quantize_verb;
 extern const Verb reproduce_verb;
+extern const Verb selftest_verb;
+extern const Verb verify_verb;
 
 /// The verbs in the order of `fp4proof --help`.
 std::span<const Verb> verbs();

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <initializer_list>
 
+#include "formats/mx.h"
 #include "formats/scale_layout.h"
 
 namespace fp4proof {
@@ -33,23 +32,6 @@ bool block_fits(const Profile& p) {
     case Family::mx: return p.block == BlockShape{1, 32} || p.block == BlockShape{32, 32};
     case Family::hif4: return p.block == BlockShape{1, 64} || p.block == BlockShape{64, 64};
     case Family::nvfp4: return p.block == BlockShape{1, 16};
-  }
-  return false;
-}
-
-bool is_one_of(ScaleRule rule, std::initializer_list<ScaleRule> rules) {
-  return std::find(rules.begin(), rules.end(), rule) != rules.end();
-}
-
-bool scale_arithmetic_fits(const Profile& p) {
-  using enum ScaleRule;
-  switch (p.scale_arithmetic) {
-    case ScaleArithmetic::exact: return true;
-    case ScaleArithmetic::float_log2: return p.scale_rule == floor;
-    case ScaleArithmetic::fp32_divide:
-    case ScaleArithmetic::fp32_reciprocal: return is_one_of(p.scale_rule, {floor, rceil, nearest});
-    case ScaleArithmetic::fp32_word: return is_one_of(p.scale_rule, {floor, rceil});
-    case ScaleArithmetic::word_add: return p.scale_rule == even;
   }
   return false;
 }
@@ -94,7 +76,7 @@ auto conflicts_of(const Profile& p) {
       {!mx && p.tiny == TinyPolicy::flush_block, "tiny flush-block is defined for the mx family alone"},
       {mx && p.inf_scale_code > e8m0_max, "inf_scale_code must be in 0..254"},
       {mx && p.zero_scale_code > e8m0_max, "zero_scale_code must be in 0..254"},
-      {mx && !scale_arithmetic_fits(p),
+      {mx && !rule_has_arithmetic(p.scale_rule, p.scale_arithmetic),
        "scale_arithmetic goes with these scale_rules: float-log2 with floor, "
        "fp32-divide and fp32-reciprocal with floor rceil nearest, fp32-word with "
        "floor rceil, word-add with even"},

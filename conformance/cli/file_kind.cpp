@@ -1,0 +1,33 @@
+#include "conformance/cli/file_kind.h"
+
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "conformance/vectors/mapped_file.h"
+
+namespace fp4proof::cli {
+
+namespace {
+
+constexpr std::string_view elf_magic =
+    "\x7f"
+    "ELF";
+
+}  // namespace
+
+Result<FileKind> file_kind(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return FileKind::vector_set;
+  const Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return file.error();
+  const std::string_view text = text_of(file->bytes());
+  if (text.starts_with(elf_magic)) return FileKind::library;
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  // Byte 8 of a safetensors file is '{' too; its first byte is the low byte of the header's length.
+  const bool json = start != std::string_view::npos && text[start] == '{' && (text.size() < 9 || text[8] != '{');
+  if (!json) return FileKind::safetensors;
+  return text.find("\"files\"") != std::string_view::npos ? FileKind::manifest : FileKind::profile;
+}
+
+}  // namespace fp4proof::cli

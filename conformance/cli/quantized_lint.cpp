@@ -1,0 +1,79 @@
+#include "conformance/cli/quantized_lint.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "conformance/cli/quantized_rows.h"
+#include "conformance/vectors/os_error.h"
+
+namespace fp4proof::cli {
+
+namespace {
+
+/// The codes and scales of some rows in canonical packing.
+struct Rows {
+  const Profile& profile;
+  const portable::Geometry& geometry;
+  QuantizedRows::Canonical canonical;
+  ElementSpec spec;
+
+  int code(std::int64_t row, std::int64_t column) const {
+    const std::uint8_t* bytes = canonical.codes.data() + row * geometry.code_bytes_per_row;
+    return spec.is_nibble() ? (bytes[column / 2] >> (4 * (column & 1))) & 0xF : bytes[column];
+  }
+
+  bool is_nan_block(std::int64_t row, std::int64_t block) const {
+    const std::uint8_t nan = profile.family == Family::nvfp4 ? e4m3_scale_nan : e8m0_nan;
+    const std::uint8_t* scales = canonical.scales.data() + row * geometry.scale_bytes_per_row;
+    return scales[block * scale_bytes(profile.family)] == nan;
+  }
+
+  /// What is wrong with one code; empty when nothing is.
+  const char* problem(std::int64_t row, std::int64_t column) const {
+    const int value = code(row, column);
+    if ((value >> spec.bits()) != 0) return "has bits above its width";
+    if (value == 0) return nullptr;
+    const int magnitude = value & (spec.sign_mask() - 1);
+    if (column >= geometry.columns) return "lies in the padding and is not zero";
+    if (is_nan_block(row, column / profile.block.cols)) return "stands under a NaN scale and is not zero";
+    if (magnitude > spec.max_code) return "is no finite number, which quantize never writes";
+    return nullptr;
+  }
+};
+
+/// The first bad code of a tensor, in words.
+std::string code_problem(const QuantizedRows& tensor) {
+  const portable::Geometry& geometry = tensor.geometry();
+  QuantizedRows::Buffers buffers;
+  for (std::int64_t begin = 0; geometry.columns != 0 && begin < geometry.rows;) {
+    const RowRange range = next_chunk(tensor.profile(), geometry, begin);
+    const Rows rows{tensor.profile(), geometry, tensor.read(range, buffers), element_spec(tensor.profile().element)};
+    for (std::int64_t row = 0; row < range.count(); ++row) {
+      for (std::int64_t column = 0; column < geometry.padded_columns; ++column) {
+        if (const char* problem = rows.problem(row, column); problem != nullptr) {
+          return fmt::format("the code 0x{:x} of row {}, element {} {}", rows.code(row, column), range.begin + row,
+                             column, problem);
+        }
+      }
+    }
+    begin = range.end;
+  }
+  return {};
+}
+
+}  // namespace
+
+void lint_quantized(const SafetensorsFile& file, const std::string& name, CheckList& checks) {
+  const Result<QuantizedFile> description = read_quantized_file(file, name);
+  checks.add(name + ": metadata", description ? std::string() : description.error().message);
+  if (!description) return;
+  for (const TensorRecord& record : description->tensors) {
+    const std::string what = fmt::format("{}: tensor {}", name, quote(record.name));
+    const Result<QuantizedRows> rows = QuantizedRows::open(*description, record, file, name);
+    checks.add(what + ": shapes", rows ? std::string() : rows.error().message);
+    if (rows) checks.add(what + ": codes", code_problem(*rows));
+  }
+}
+
+}  // namespace fp4proof::cli
