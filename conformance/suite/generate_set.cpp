@@ -18,56 +18,50 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A hidden folder beside the target, removed unless it took the target's name.
+/// A folder that is filled out of sight, inside a hidden one beside the target, which goes in any case.
 class PendingFolder {
  public:
   static Result<PendingFolder> create(const fs::path& target) {
     const fs::path whole = fs::absolute(target).lexically_normal();
     const fs::path plain = whole.has_filename() ? whole : whole.parent_path();
     std::string pattern = (plain.parent_path() / fmt::format(".{}.XXXXXX", plain.filename().string())).string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      return os_error("make a folder in", plain.parent_path(), errno);
-    }
-    return PendingFolder(plain, pattern);
+    if (::mkdtemp(pattern.data()) == nullptr) return os_error("make a folder in", plain.parent_path(), errno);
+    PendingFolder folder(plain, pattern);
+    std::error_code failure;
+    fs::create_directory(folder.path(), failure);
+    if (failure) return os_error("make", folder.path(), failure.value());
+    return folder;
   }
 
   PendingFolder(PendingFolder&& other) noexcept
-      : target_(std::move(other.target_)), pending_(std::exchange(other.pending_, {})) {}
+      : target_(std::move(other.target_)), hidden_(std::exchange(other.hidden_, {})) {}
   PendingFolder& operator=(PendingFolder&&) = delete;
   ~PendingFolder() {
     std::error_code ignored;
-    if (!pending_.empty()) fs::remove_all(pending_, ignored);
+    if (!hidden_.empty()) fs::remove_all(hidden_, ignored);
   }
 
-  const fs::path& path() const { return pending_; }
+  fs::path path() const { return hidden_ / "new"; }
 
-  /// Takes the target's name, which must be free or an empty folder, or, with `replace`, a folder to be removed.
+  /// Takes the target's name, which must be free or an empty folder, or, with `replace`, a folder that goes.
   Result<void> commit(bool replace) {
     std::error_code failure;
-    fs::permissions(pending_,
-                    fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read |
-                        fs::perms::others_exec,
-                    failure);
-    const fs::path old = pending_.string() + ".old";
+    const fs::path old = hidden_ / "old";
     const bool moved = replace && fs::exists(target_, failure);
     if (moved) fs::rename(target_, old, failure);
-    if (!failure) fs::rename(pending_, target_, failure);
-    if (failure) {
-      std::error_code ignored;
-      if (moved) fs::rename(old, target_, ignored);
-      return Error{ErrorKind::io,
-                   fmt::format("cannot put {} in its place: {}", quote(target_.string()), failure.message())};
-    }
-    pending_.clear();
-    if (moved) fs::remove_all(old, failure);
-    return {};
+    if (failure) return os_error("move away", target_, failure.value());
+    fs::rename(path(), target_, failure);
+    if (!failure) return {};
+    std::error_code ignored;
+    if (moved) fs::rename(old, target_, ignored);
+    return os_error("make", target_, failure.value());
   }
 
  private:
-  PendingFolder(fs::path target, fs::path pending) : target_(std::move(target)), pending_(std::move(pending)) {}
+  PendingFolder(fs::path target, fs::path hidden) : target_(std::move(target)), hidden_(std::move(hidden)) {}
 
   fs::path target_;
-  fs::path pending_;
+  fs::path hidden_;
 };
 
 /// Whether the folder may be written: free, empty, or a set that the user wants replaced.

@@ -8,6 +8,7 @@
 
 #include "conformance/suite/drafts.h"
 #include "conformance/suite/reference_answers.h"
+#include "conformance/suite/undefined_inputs.h"
 
 namespace fp4proof::suite {
 
@@ -31,6 +32,8 @@ std::vector<std::uint8_t> philox_bytes(const CaseContext& context, std::uint64_t
   }
   return bytes_of_words(words);
 }
+
+Words input_words(const CaseInput& input) { return copy_elements<std::uint32_t>(input.tensors.at("input")); }
 
 /// Gives each case the random words that its class left open.
 void add_random_words(const CaseContext& context, std::vector<CaseInput>& cases) {
@@ -106,7 +109,11 @@ Result<CaseTable> make_questions(const SetPlan& set, Operation operation, Shared
     const std::size_t most = most_cases(set, *profile, of_class);
     if (most == 0) continue;
     const CaseContext context{*profile, set.level, most, suite_seed, class_step(of_class.name)};
-    std::vector<CaseInput> cases = evenly(of_class.make(context), most);
+    std::vector<CaseInput> cases = of_class.make(context);
+    if (operation == Operation::quantize) {
+      std::erase_if(cases, [&](const CaseInput& input) { return !is_defined(*profile, input_words(input)); });
+    }
+    cases = evenly(std::move(cases), most);
     const bool needs_random = operation == Operation::quantize && profile->rounding == Rounding::stochastic;
     if (needs_random) add_random_words(context, cases);
     for (const CaseInput& input : cases) {

@@ -100,14 +100,28 @@ float tensor_scale_of_case(const CaseGroup& group, std::size_t index) {
   return tensor == nullptr ? 1.0F : copy_elements<float>(tensor->of_case(index)).front();
 }
 
-Result<void> answer_dequantize(const Profile& profile, CaseGroup& group) {
-  const Result<portable::Geometry> geometry = case_geometry(profile, group.spec);
+/// Dequantizes cases first .. first + count - 1 as one tensor of count times the rows.
+Result<void> dequantize_cases(const Profile& profile, CaseGroup& group, std::size_t first, std::size_t count) {
+  GroupSpec whole = group.spec;
+  whole.rows *= static_cast<std::int64_t>(count);
+  const Result<portable::Geometry> geometry = case_geometry(profile, whole);
   if (!geometry) return geometry.error();
+  const auto bytes_of_cases = [&](std::string_view name) {
+    const CaseTensor& tensor = *group.find(name);
+    return Bytes(tensor.bytes).subspan(first * tensor.case_bytes(), count * tensor.case_bytes());
+  };
+  std::vector<float> values(static_cast<std::size_t>(whole.rows * whole.columns));
+  portable::dequantize_rows(profile, *geometry, tensor_scale_of_case(group, first), geometry->rows,
+                            bytes_of_cases("codes"), bytes_of_cases("scales"), values);
+  put(*group.find("values"), first, fp4proof::bytes_of(values));
+  return {};
+}
+
+Result<void> answer_dequantize(const Profile& profile, CaseGroup& group) {
+  if (!profile.tensor_scale) return dequantize_cases(profile, group, 0, group.size());
   for (std::size_t i = 0; i < group.size(); ++i) {
-    std::vector<float> values(static_cast<std::size_t>(group.spec.rows * group.spec.columns));
-    portable::dequantize_rows(profile, *geometry, tensor_scale_of_case(group, i), geometry->rows,
-                              group.find("codes")->of_case(i), group.find("scales")->of_case(i), values);
-    put(*group.find("values"), i, fp4proof::bytes_of(values));
+    const Result<void> done = dequantize_cases(profile, group, i, 1);
+    if (!done) return done;
   }
   return {};
 }
