@@ -29,10 +29,10 @@ Result<void> check_operand(const char* name, const Profile& profile, const Quant
   const std::string who = std::string("operand ") + name + " (" + std::string(profile.name) + ")";
   if (g.shape.size() != 2) {
     return usage(who + " has shape " + text_of(g.shape) +
-                 " with the block axis last; a matrix is needed: flatten the " + "other axes to one");
+                 " with the block axis last; a matrix is needed: flatten the other axes to one");
   }
   const int length = profile.block.cols;
-  if (length > max_block_length || chunk_elements % length != 0) {
+  if (length != 16 && length != 32 && length != 64) {
     return usage(who + " has blocks of " + std::to_string(length) + " elements; 16, 32 and 64 are defined");
   }
   const auto expected = geometry_of_quantized(profile, g.shape, g.axis);
@@ -66,10 +66,15 @@ Result<void> check_pair(const Profile& profile_a, const Quantized& a, const Prof
 
 bool takes(Accumulator accumulator, const Profile& profile) {
   switch (accumulator) {
-    case Accumulator::tc_blackwell_mxf8f6f4: return profile.family == Family::mx;
+    case Accumulator::tc_blackwell_mxf8f6f4: return profile.family == Family::mx && profile.block.cols == 32;
     case Accumulator::tc_blackwell_mxf4: return profile.family != Family::hif4 && profile.element == Element::e2m1;
-    default: return true;
+    case Accumulator::seq512:
+    case Accumulator::seq:
+    case Accumulator::exact:
+    case Accumulator::tc_hopper_fp16:
+    case Accumulator::tc_hopper_fp8: return true;
   }
+  return false;
 }
 
 Result<void> check_accumulator(Accumulator accumulator, const Profile& a, const Profile& b) {
@@ -79,8 +84,8 @@ Result<void> check_accumulator(Accumulator accumulator, const Profile& a, const 
                             ? "mxfp4 and nvfp4 (E2M1 under E8M0 or E4M3 scales)"
                             : "mxfp4, mxfp6 and mxfp8";
     return usage("accumulator " + std::string(name_of(accumulator)) + " takes " + taken + ", not " +
-                 std::string(profile->name) + "; choose one of seq512, seq, exact, tc:hopper-fp16 and tc:hopper-fp8, " +
-                 "which take every format");
+                 std::string(profile->name) +
+                 "; choose one of seq512, seq, exact, tc:hopper-fp16 and tc:hopper-fp8, which take every format");
   }
   return {};
 }

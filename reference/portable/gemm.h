@@ -18,6 +18,7 @@ namespace fp4proof::portable {
 /// The product of two quantized matrices, A of logical shape [M, K] and B of logical shape [N, K] (block axis last in
 /// the geometry). Returns C, row-major [M, N]. Every NaN of C is 0x7FC00000. K = 0 gives zeros.
 ///
+/// Needs profiles whose element, block and family go together, as those of every named profile do.
 /// The profiles may differ (MXFP4 times MXFP8) as long as their blocks have the same length. 2D profiles store every
 /// row of a tile with the tile's scale and need nothing special. What pads a row counts as zero, whatever its codes.
 /// The tensor scales of NVFP4 multiply the finished sum: C = RN32(RN32(sum * Ta) * Tb).

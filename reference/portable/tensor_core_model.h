@@ -55,8 +55,8 @@ struct ModelTerm {
   int exponent;
 };
 
-/// One instruction on a finite accumulator; needs |significand| < 2^(28 - fraction_bits + point + 35). +0 where nothing
-/// is left of the sum, infinity from 2^128 up.
+/// One instruction on a finite accumulator and at most 64 terms, each below 2^20 in significand / 2^point. +0 where
+/// nothing is left of the sum, infinity from 2^128 up.
 float fused_sum(const TensorCore& core, float accumulator, std::span<const ModelTerm> terms, int point);
 
 }  // namespace fp4proof::portable
