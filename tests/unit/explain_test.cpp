@@ -125,6 +125,11 @@ TEST(Mx, EvenElementStandsInTheLowNibble) {
   EXPECT_EQ(step_text(e, "rule"), "floor(log2 amax) - emax = 2 - 2 = 0");
 }
 
+TEST(Mx, TheFirstOfEqualMagnitudesIsNamed) {
+  EXPECT_EQ(step_text(explained("mxfp4/ocp", "1,-3,3"), "amax"),
+            "3, the largest magnitude: element 1   0x40400000 = 0.10000000.10000000000000000000000 = 0x1.8p+1");
+}
+
 TEST(Mx, ElementTiesOfE2M1) {
   const Explanation e = explained("mxfp4/ocp", "6,0.25,0.75,1.25,1.75,2.5,3.5,5,-5");
   EXPECT_EQ(first_codes(e, 9), (Codes{7, 0, 2, 2, 4, 4, 6, 6, 14}));
