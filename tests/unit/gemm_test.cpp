@@ -184,6 +184,9 @@ TEST(Gemm, E5m2BlocksAreExact) {
   EXPECT_EQ(single("mxfp8-e5m2/ocp", {{one, {0x78, 0x48}}}, {{one, {0x78, 0x48}}}), 0x4E800000U);
   EXPECT_EQ(single("mxfp8-e5m2/ocp", {{one, {0x78, 0x48, 0x01}}}, {{one, {0x78, 0x48, 0x01}}}), 0x4E800001U);
   EXPECT_EQ(single("mxfp8-e5m2/ocp", {{one, {0x78, 0x48, 0x01}}}, {{one, {0x78, 0x48, 0x81}}}), 0x4E800000U);
+  // 57344 * 56 + 0.5 * 0.25 is a tie in units of 0.25; again 2^-32 decides.
+  EXPECT_EQ(single("mxfp8-e5m2/ocp", {{one, {0x7B, 0x38}}}, {{one, {0x53, 0x34}}}), word(3211264.0F));
+  EXPECT_EQ(single("mxfp8-e5m2/ocp", {{one, {0x7B, 0x38, 0x01}}}, {{one, {0x53, 0x34, 0x01}}}), word(3211264.25F));
 }
 
 // --- Order -----------------------------------------------------------------------------------------------------------

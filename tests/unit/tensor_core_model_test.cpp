@@ -147,6 +147,16 @@ TEST(TensorCoreModel, BlackwellGroupsOfSixteenAreExact) {
   };
   EXPECT_EQ(aligned(5), word(0x1p5F));
   EXPECT_EQ(aligned(4), 0U);
+  // Against 2^37, in units of 2^2, the two 2 of one group are an exact 4.
+  Codes twos(32, 0);
+  twos[0] = twos[15] = 4;
+  EXPECT_EQ(single("mxfp4/ocp", {mxfp4(one + 37, 2), mxfp4_zero, mxfp4(one + 37, 10), {one, twos}},
+                   {mxfp4(one, 2), mxfp4_zero, mxfp4(one, 2), {one, Codes(32, 2)}}, tc_blackwell_mxf4),
+            word(4.0F));
+  std::swap(twos[15], twos[16]);
+  EXPECT_EQ(single("mxfp4/ocp", {mxfp4(one + 37, 2), mxfp4_zero, mxfp4(one + 37, 10), {one, twos}},
+                   {mxfp4(one, 2), mxfp4_zero, mxfp4(one, 2), {one, Codes(32, 2)}}, tc_blackwell_mxf4),
+            0U);
   // Inside one group nothing is truncated: 36 - 36 + 0.25 against 2^33.
   const Row a = {mxfp4(one + 33, 2), {one, {7, 7, 1}}, mxfp4(one + 33, 10), mxfp4_zero};
   const Row b = {mxfp4(one, 2), {one, {7, 15, 1}}, mxfp4(one, 2), mxfp4_zero};
