@@ -23,7 +23,7 @@ struct OddParts {
 };
 
 int strip_twos(Integer& value) {
-  const unsigned twos = boost::multiprecision::lsb(value);
+  const auto twos = static_cast<unsigned>(boost::multiprecision::lsb(value));
   value >>= twos;
   return static_cast<int>(twos);
 }

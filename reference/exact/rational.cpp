@@ -12,7 +12,7 @@ Integer shifted(const Integer& value, int left) { return value << static_cast<un
 
 /// Moves the factors of two of a nonzero integer into the exponent.
 int strip_twos(Integer& value) {
-  const unsigned twos = boost::multiprecision::lsb(value.sign() < 0 ? Integer(-value) : value);
+  const auto twos = static_cast<unsigned>(boost::multiprecision::lsb(value.sign() < 0 ? Integer(-value) : value));
   if (twos != 0) value >>= twos;
   return static_cast<int>(twos);
 }

@@ -55,7 +55,8 @@ std::vector<std::uint8_t> packed_even_low(const std::vector<std::uint8_t>& codes
   return bytes;
 }
 
-const Profile& profile_named(const std::string& name) {
+/// By value: a reference returned from a function of a temporary name makes g++ 13 suspect that it dangles.
+Profile profile_named(const std::string& name) {
   const Profile* profile = find_profile(name);
   if (profile == nullptr) throw std::runtime_error("no profile " + name);
   return *profile;
@@ -69,7 +70,7 @@ void expect_all_nan(const std::vector<std::uint32_t>& words, const std::string& 
 bool is_nan_group(std::uint8_t scale) { return scale == e6m2_nan; }
 
 TEST(RecordedHif4, PublishedSimulator) {
-  const Profile& profile = profile_named("hif4/gcc");
+  const Profile profile = profile_named("hif4/gcc");
   int compared = 0;
   int nan_only = 0;
   for (const Json& row : rows_of("hif4_cases.jsonl")) {
@@ -94,7 +95,7 @@ TEST(RecordedHif4, PublishedSimulator) {
 }
 
 TEST(RecordedHif4, AmctPacker) {
-  const Profile& profile = profile_named("hif4/amct");
+  const Profile profile = profile_named("hif4/amct");
   int compared = 0;
   int nan_only = 0;
   for (const Json& row : rows_of("hif4_variants.jsonl")) {
@@ -119,7 +120,7 @@ TEST(RecordedHif4, AmctPacker) {
 }
 
 TEST(RecordedHif4, PtoA6) {
-  const Profile& profile = profile_named("hif4/pto-a6");
+  const Profile profile = profile_named("hif4/pto-a6");
   int compared = 0;
   int without_record = 0;
   for (const Json& row : rows_of("hif4_variants.jsonl")) {
@@ -189,7 +190,7 @@ struct PeerCounts {
 
 void compare_peer_row(const Json& row, PeerCounts& counts) {
   const std::string peer = row.at("peer").get<std::string>() + "/" + row.at("mode").get<std::string>();
-  const Profile& profile = profile_named(profile_of_peer().at(peer));
+  const Profile profile = profile_named(profile_of_peer().at(peer));
   const std::string what = std::string(profile.name) + " " + row.at("name").get<std::string>();
   const std::string recorded = row.at("elem_codes");
   const EncodedBlock block = encode_block(profile, words_of_run(row.at("input_f32_hex")));
