@@ -72,7 +72,7 @@ std::vector<std::string> texts(const Names& names) {
 
 Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();
-  command.description("Write a set of test vectors");
+  command.description("Write a set of test vectors.");
   std::vector<std::string> set_names;
   for (const suite::SetPlan& set : suite::sets()) set_names.emplace_back(set.name);
   command.add_option("--set", options->set, "Which set")->required()->check(CLI::IsMember(set_names));

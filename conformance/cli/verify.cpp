@@ -92,7 +92,7 @@ std::vector<std::string> accumulator_names() {
 
 Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();
-  command.description("Compare answers with a set of vectors, to the bit, and name what went wrong first");
+  command.description("Compare answers with a set of vectors, to the bit, and name what went wrong first.");
   command.add_option("DIR", options->folder, "A set, for example vectors/quick")->required();
   command.add_option("--actual", options->actual, "The answers; without it the reference checks the set itself")
       ->option_text("FILE");

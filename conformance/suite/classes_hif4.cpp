@@ -159,6 +159,18 @@ Blocks single_micro_bits(const CaseContext& context) {
   return rows;
 }
 
+/// Inputs whose product with the reciprocal misses a tie by less than half a unit in the last place of binary32: a
+/// product rounded to binary32 is the tie.
+Blocks double_rounding_fp32(const CaseContext& context) {
+  Blocks rows;
+  std::vector<Scaled> values;
+  for (const double tie : grid_ties(context.profile.element)) {
+    for (const int ulps : {0, -1, 1}) values.push_back({ulps == 0 ? tie : -tie, ulps});
+  }
+  for (const std::uint32_t amax : mantissa_anchors(context)) append_scaled_rows(context.profile, amax, values, rows);
+  return rows;
+}
+
 constexpr std::array table = {
     CaseClass{"hif4-level2-threshold",
               "A level-2 bit is set below its threshold or not at it, or the product was rounded another way.",
@@ -166,6 +178,8 @@ constexpr std::array table = {
     CaseClass{"hif4-level3-threshold",
               "A level-3 bit is set below its threshold or not at it, or forgets the level-2 bit above it.",
               Operation::quantize, is_hif4, rows_of<level3_threshold>},
+    CaseClass{"double-rounding-fp32", "The product with the reciprocal is rounded to binary32 before the element.",
+              Operation::quantize, is_hif4, rows_of<double_rounding_fp32>},
     CaseClass{"e6m2-ties", "Ties of the E6M2 scale go the wrong way, or amax / 7 was computed another way.",
               Operation::quantize, is_hif4, rows_of<e6m2_ties>},
     CaseClass{"e6m2-clamps", "Scales below 2^-48 or above 49152 wrap, or give the NaN code.", Operation::quantize,

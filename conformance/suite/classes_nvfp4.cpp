@@ -5,6 +5,7 @@
 
 #include "conformance/suite/class_tables.h"
 #include "conformance/suite/drafts.h"
+#include "formats/scale_codes.h"
 
 namespace fp4proof::suite {
 
@@ -82,6 +83,30 @@ std::vector<CaseInput> tensor_scale(const CaseContext& context) {
   return cases;
 }
 
+/// Ties under tensor scales that are no powers of two. The input is the binary32 number next to the tie, so the
+/// quotient misses the tie by less than half a unit in the last place: a quotient rounded to binary32 is the tie.
+std::vector<CaseInput> tensor_scale_ties(const CaseContext& context) {
+  std::vector<CaseInput> cases;
+  const std::vector<double> ties = grid_ties(context.profile.element);
+  for (const float amax : {1000.0F, 3.3F, 0.7F, 51234.5F, 1e-20F, 7e15F}) {
+    const double scale = double{amax / 2688.0F};
+    Words words;
+    for (std::size_t block = 0; block < 8; ++block) {
+      const double unit =
+          double{decode_e4m3_scale(static_cast<std::uint8_t>(block == 0 ? e4m3_scale_max : 0x5B + 3 * block))} * scale;
+      Words row(row_length(context.profile), 0);
+      row[0] = block == 0 ? float_bits(amax) : word_of(6.0 * unit);
+      for (std::size_t i = 0; i + 1 < ties.size(); ++i) {
+        row[1 + i] = word_of(ties[i] * unit);
+        row[8 + i] = ulps_away(negative(word_of(ties[i] * unit)), i % 2 == 0 ? 1 : -1);
+      }
+      words.insert(words.end(), row.begin(), row.end());
+    }
+    cases.push_back(matrix_case(tensor_spec(), words));
+  }
+  return cases;
+}
+
 /// Where the tensor scale itself is at an end: zero, subnormal, from the largest number, beside NaN and infinity.
 std::vector<CaseInput> tensor_scale_ends(const CaseContext&) {
   std::vector<CaseInput> cases;
@@ -117,6 +142,9 @@ constexpr std::array table = {
               rows_of<scale_saturated>},
     CaseClass{"nvfp4-tensor-scale", "The tensor scale is left out, rounded to another type, or applied twice.",
               Operation::quantize, has_tensor_scale, tensor_scale},
+    CaseClass{"nvfp4-tensor-scale-ties",
+              "The quotient by the two scales is rounded before it meets the element's ties.", Operation::quantize,
+              has_tensor_scale, tensor_scale_ties},
     CaseClass{"nvfp4-tensor-scale-ends", "A tensor scale of zero, NaN or infinity spoils the whole tensor.",
               Operation::quantize, has_tensor_scale, tensor_scale_ends},
 };

@@ -88,6 +88,20 @@ Finding finding_at(const QuantizeCase& c, Cause cause, std::string_view kind, st
   return finding;
 }
 
+/// Points a finding at the largest magnitude of its block row: what the scale is made of.
+void blame_largest(const QuantizeCase& c, Finding& finding) {
+  const std::int64_t cols = c.profile.block.cols;
+  std::uint32_t largest = 0;
+  for (std::int64_t k = 0; k < cols; ++k) {
+    const std::uint32_t word = c.input.word(finding.row, finding.block * cols + k);
+    const std::uint32_t magnitude = word & float_magnitude_mask;
+    if (finding.element >= 0 && magnitude <= largest) continue;
+    largest = magnitude;
+    finding.element = k;
+    finding.input = word;
+  }
+}
+
 std::uint32_t scale_code(const Profile& profile, std::uint32_t scale) {
   return profile.family == Family::hif4 ? hif4_e6m2(scale) : scale;
 }
@@ -113,6 +127,7 @@ std::optional<Finding> scale_finding(const QuantizeCase& c, std::int64_t row, st
   if (expected == actual) return std::nullopt;
   Finding finding = finding_at(c, Cause::scale, "scale-code", row, block);
   finding.distance = std::int64_t{actual} - std::int64_t{expected};
+  blame_largest(c, finding);
   return finding;
 }
 

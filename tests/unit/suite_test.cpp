@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -10,6 +13,7 @@
 #include "conformance/suite/make_table.h"
 #include "conformance/suite/shared_rules.h"
 #include "conformance/suite/vector_set.h"
+#include "formats/scale_codes.h"
 #include "formats/spec_profiles.h"
 
 namespace fp4proof::suite {
@@ -42,6 +46,15 @@ TEST(CaseClasses, AreNamedAndSayWhichBugTheyCatch) {
     EXPECT_EQ(find_class(of_class.name), &of_class);
   }
   EXPECT_EQ(find_class("no-such-class"), nullptr);
+}
+
+TEST(CaseClasses, StandInTheManual) {
+  std::ifstream in(std::string(FP4PROOF_SOURCE_DIR) + "/docs/case-classes.md");
+  const std::string manual(std::istreambuf_iterator<char>(in), {});
+  for (const CaseClass& of_class : case_classes()) {
+    const std::string row = "| `" + std::string(of_class.name) + "` | " + std::string(of_class.bug) + " |";
+    EXPECT_NE(manual.find(row), std::string::npos) << row;
+  }
 }
 
 TEST(CaseClasses, EachHasCasesForSomeProfile) {
@@ -142,6 +155,55 @@ TEST(CaseClasses, EveryElementCodeAppears) {
     }
   }
   EXPECT_EQ(seen.size(), 16U * 3U);
+}
+
+/// How many elements of a class miss a tie that their binary32 rounding hits; `scaled` gives the exact scaled value.
+int traps_in(const CaseTable& table, std::string_view class_name,
+             const std::function<double(const CaseGroup&, std::size_t index, std::size_t element)>& scaled) {
+  const ElementSpec spec = element_spec(table.profile->element);
+  int traps = 0;
+  for (const CaseGroup& group : table.groups) {
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (case_classes()[group.classes[i]].name != class_name) continue;
+      for (std::size_t e = 0; e < static_cast<std::size_t>(group.spec.columns); ++e) {
+        const double value = scaled(group, i, e);
+        const double twice = 2.0 * double{static_cast<float>(value)} * (1 << spec.mantissa_bits);
+        const bool on_half_step = twice == std::floor(twice) && std::fmod(twice, 2.0) == 1.0 && twice < 8.0;
+        if (on_half_step && double{static_cast<float>(value)} != value) ++traps;
+      }
+    }
+  }
+  return traps;
+}
+
+double magnitude_at(const CaseGroup& group, std::size_t index, std::size_t element) {
+  const auto words = copy_elements<std::uint32_t>(group.find("input")->of_case(index));
+  return std::fabs(double{float_from_bits(words[element])});
+}
+
+TEST(CaseClasses, DoubleRoundingTrapsAreTraps) {
+  const Result<CaseTable> hif4 = make_table(*find_set("quick"), Operation::quantize, shared("hif4/gcc"));
+  ASSERT_TRUE(hif4.ok());
+  EXPECT_GT(traps_in(*hif4, "double-rounding-fp32",
+                     [](const CaseGroup& group, std::size_t index, std::size_t element) {
+                       const Bytes scales = group.find("scales")->of_case(index);
+                       const Magnitude reciprocal = e6m2_reciprocal_bf16(scales[0]);
+                       const int levels =
+                           (scales[1] >> (element / 8) & 1) + (scales[2 + element / 32] >> (element / 4 % 8) & 1);
+                       return magnitude_at(group, index, element) *
+                              std::ldexp(static_cast<double>(reciprocal.significand), reciprocal.exponent - levels);
+                     }),
+            20);
+  const Result<CaseTable> nvfp4 = make_table(*find_set("quick"), Operation::quantize, shared("nvfp4/tensor-scale"));
+  ASSERT_TRUE(nvfp4.ok());
+  EXPECT_GT(traps_in(*nvfp4, "nvfp4-tensor-scale-ties",
+                     [](const CaseGroup& group, std::size_t index, std::size_t element) {
+                       const Bytes scales = group.find("scales")->of_case(index);
+                       const float tensor = copy_elements<float>(group.find("tensor_scale")->of_case(index)).front();
+                       const double scale = double{decode_e4m3_scale(scales[element / 16])} * double{tensor};
+                       return magnitude_at(group, index, element) / scale;
+                     }),
+            20);
 }
 
 TEST(SharedRules, AliasesAreTheSameRule) {

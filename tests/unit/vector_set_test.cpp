@@ -310,6 +310,45 @@ class Answers {
   std::vector<std::uint64_t> ids_;
 };
 
+fs::path committed(std::string_view name) { return fs::path(FP4PROOF_SOURCE_DIR) / "vectors" / name; }
+
+TEST_F(VectorSetTest, CommittedSetsAreClean) {
+  for (const char* name : {"smoke", "quick"}) {
+    const Result<std::vector<std::string>> problems = suite::lint_set(committed(name));
+    ASSERT_TRUE(problems.ok()) << problems.error().message;
+    EXPECT_TRUE(problems->empty()) << problems->front();
+  }
+}
+
+TEST_F(VectorSetTest, CommittedSetsComeOutAgain) {
+  for (const char* name : {"smoke", "quick"}) {
+    GenerateRequest made = request(name);
+    made.set = suite::find_set(name);
+    made.profile = nullptr;
+    const Result<VectorSet> fresh = suite::generate_set(made);
+    ASSERT_TRUE(fresh.ok()) << fresh.error().message;
+    const Result<VectorSet> kept = suite::open_set(committed(name));
+    ASSERT_TRUE(kept.ok()) << kept.error().message;
+    EXPECT_EQ(fresh->manifest.files, kept->manifest.files) << name;
+    EXPECT_EQ(fresh->manifest.body, kept->manifest.body) << name;
+  }
+}
+
+/// A part of the full set against the committed digests of all of it.
+TEST_F(VectorSetTest, FullSetHasItsDigests) {
+  const Result<Manifest> kept = read_manifest(committed("full.json"));
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  GenerateRequest made = many_tables("full");
+  made.set = suite::find_set("full");
+  const Result<VectorSet> part = suite::generate_set(made);
+  ASSERT_TRUE(part.ok()) << part.error().message;
+  EXPECT_EQ(part->tables.size(), 10U);
+  for (const auto& [file, record] : part->manifest.files) {
+    ASSERT_TRUE(kept->files.contains(file)) << file;
+    EXPECT_EQ(record, kept->files.at(file)) << file;
+  }
+}
+
 class VerifySetTest : public VectorSetTest {
  protected:
   void SetUp() override {
