@@ -60,7 +60,7 @@ std::vector<double> edge_significands(Element element) {
   const double rounds_up = 2.0 - std::ldexp(1.0, -spec.mantissa_bits - 1);
   std::vector<double> edges = {largest, rounds_up, largest * 0.75, 1.5, 1.75};
   std::ranges::sort(edges);
-  edges.erase(std::ranges::unique(edges).begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return edges;
 }
 

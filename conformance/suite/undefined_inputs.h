@@ -1,5 +1,5 @@
 #pragma once
-// Inputs for which the implementation that a profile reproduces has no answer of its own.
+// Inputs that a profile has no answer to.
 
 #include <cstdint>
 #include <span>
@@ -8,9 +8,10 @@
 
 namespace fp4proof::suite {
 
-/// Whether the answer to a quantize input belongs to the named profile at all. `mxfp4/ggml` converts a negative number
-/// to an unsigned byte where the largest magnitude of a block lies below 2^-125, and NaN and infinity reach the same
-/// conversion: undefined behaviour of C. No vector asks for those.
+/// Whether a quantize input has an answer under the profile. It has none where the profile refuses NaN or infinity, and
+/// where the implementation that `mxfp4/ggml` reproduces runs into undefined behaviour of C: it converts a negative
+/// number to an unsigned byte where the largest magnitude of a block lies below 2^-125, and NaN and infinity reach the
+/// same conversion. No vector asks for those.
 bool is_defined(const Profile& profile, std::span<const std::uint32_t> input);
 
 }  // namespace fp4proof::suite

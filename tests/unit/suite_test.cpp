@@ -181,6 +181,18 @@ double magnitude_at(const CaseGroup& group, std::size_t index, std::size_t eleme
   return std::fabs(double{float_from_bits(words[element])});
 }
 
+TEST(CaseClasses, AskNothingThatTheProfileRefuses) {
+  auto strict = std::make_shared<Profile>(*find_profile("hif4/pto-a6"));
+  strict->name = "mine";
+  strict->nan = NanPolicy::error;
+  strict->inf = InfPolicy::error;
+  const Result<CaseTable> table = make_table(*find_set("quick"), Operation::quantize, strict);
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  const std::size_t others = questions("quick", Operation::quantize, "hif4/pto-a6").case_count();
+  EXPECT_LT(table->case_count(), others);
+  EXPECT_GT(table->case_count(), others / 2);
+}
+
 TEST(CaseClasses, DoubleRoundingTrapsAreTraps) {
   const Result<CaseTable> hif4 = make_table(*find_set("quick"), Operation::quantize, shared("hif4/gcc"));
   ASSERT_TRUE(hif4.ok());
