@@ -42,6 +42,15 @@ class VerbFormatter : public CLI::Formatter {
   }
 };
 
+/// An empty value, as from an unset shell variable, would otherwise read as zero.
+void refuse_empty_values(CLI::App& command) {
+  const CLI::Validator not_empty(
+      [](std::string& value) { return value.empty() ? std::string("the value is empty") : std::string(); }, "");
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_type_size() != 0) option->check(not_empty);
+  }
+}
+
 int exit_value(ExitCode code) { return static_cast<int>(code); }
 
 int fail(Session& session, const Error& error) {
@@ -84,6 +93,7 @@ int parse_and_run(Session& session, int count, const char* const* arguments) {
   for (const Verb& verb : verbs()) {
     CLI::App* command = app.add_subcommand(std::string(verb.name))->group("Verbs");
     actions.emplace(command, verb.add(*command, session));
+    refuse_empty_values(*command);
   }
   try {
     app.parse(count, arguments);

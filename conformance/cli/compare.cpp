@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/cli/common_options.h"
 #include "conformance/cli/error_report.h"
 #include "conformance/cli/quantize_stream.h"
 #include "conformance/cli/table.h"
@@ -140,7 +141,7 @@ Result<ExitCode> compare(const Options& options, Session& session) {
   }
   portable::QuantizeOptions settings;
   settings.axis = options.axis;
-  settings.tail = options.tail == "pad" ? portable::Tail::pad : portable::Tail::error;
+  settings.tail = tail_of(options.tail);
   settings.seed = options.seed;
   std::vector<Row> rows;
   {
@@ -185,16 +186,11 @@ Action add(CLI::App& command, Session& session) {
       ->required()
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->option_text("P,P,...");
-  command.add_option("--tensor", options->tensors, "Only this tensor (may be repeated)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
-  command.add_option("--axis", options->axis, "Axis that blocks run along; negative counts from the end (default: -1)")
-      ->type_name("N");
-  command.add_option("--tail", options->tail, "An incomplete last block: pad with zeros (default), or error")
-      ->check(CLI::IsMember({"error", "pad"}))
-      ->option_text("error|pad");
-  command.add_option("--seed", options->seed, "Seed of stochastic rounding, 0..2^64-1 (default: 0)")->type_name("S");
+      ->option_text("P,P,... REQUIRED");
+  add_tensor_option(command, options->tensors);
+  add_axis_option(command, options->axis);
+  add_tail_option(command, options->tail);
+  add_seed_option(command, options->seed);
   command.add_flag("--json", options->json, "Print JSON instead of a table");
   session.add_threads_option(command);
   return [options, &session] { return compare(*options, session); };

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/cli/common_options.h"
 #include "conformance/cli/original_order.h"
 #include "conformance/cli/progress.h"
 #include "conformance/cli/quantized_rows.h"
@@ -108,9 +109,7 @@ Action add(CLI::App& command, Session& session) {
   command.add_option("OUT", options->output, "File to write; it appears complete or not at all")
       ->required()
       ->type_name("FILE");
-  command.add_option("--tensor", options->tensors, "Only this tensor, by its original name (may be repeated)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
+  add_tensor_option(command, options->tensors);
   session.add_threads_option(command);
   return [options, &session] { return dequantize(*options, session); };
 }

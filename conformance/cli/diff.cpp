@@ -12,6 +12,7 @@
 
 #include "conformance/cli/bit_difference.h"
 #include "conformance/cli/check_list.h"
+#include "conformance/cli/common_options.h"
 #include "conformance/cli/tensor_reading.h"
 #include "conformance/cli/tensor_source.h"
 #include "conformance/cli/verbs.h"
@@ -172,9 +173,7 @@ Action add(CLI::App& command, Session& session) {
   command.footer(help);
   command.add_option("A", options->a, "The one file")->required()->type_name("FILE");
   command.add_option("B", options->b, "The other file")->required()->type_name("FILE");
-  command.add_option("--tensor", options->tensors, "Only this tensor (may be repeated)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
+  add_tensor_option(command, options->tensors);
   command.add_flag("--json", options->as_json, "Print JSON");
   return [options, &session] { return diff(*options, session); };
 }

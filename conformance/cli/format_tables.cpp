@@ -79,7 +79,7 @@ void for_each_element(Visit visit) {
 
 std::string formats_text() {
   Table elements("lr");
-  elements.add({"element", "bits", "exponent", "mantissa", "bias", "smallest", "largest", "NaN from", "infinity"});
+  elements.add({"element", "bits", "exponent", "mantissa", "bias", "smallest", "largest", "NaN", "infinity"});
   for_each_element([&](Element element) {
     const ElementSpec spec = element_spec(element);
     elements.add({std::string(spec.name), fmt::format("{}", spec.bits()), fmt::format("{}", spec.exponent_bits),

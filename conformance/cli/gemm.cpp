@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "conformance/cli/common_options.h"
 #include "conformance/cli/quantized_rows.h"
 #include "conformance/cli/same_file.h"
 #include "conformance/cli/tensor_source.h"
@@ -132,7 +133,7 @@ Result<ExitCode> gemm(const Options& options, Session& session) {
     if (const Result<void> apart = refuse_same_file(name->file, options.output); !apart) return apart.error();
   }
   portable::QuantizeOptions settings;
-  settings.tail = options.tail == "pad" ? portable::Tail::pad : portable::Tail::error;
+  settings.tail = tail_of(options.tail);
   settings.seed = options.seed;
   const Result<Operand> a = load_operand(options.a, options.profile, settings, session);
   if (!a) return a.error();
@@ -176,10 +177,8 @@ Action add(CLI::App& command, Session& session) {
   command.add_option("--profile-b", options->profile_b, "Another profile for B")->type_name("P");
   command.add_option("--accumulate", options->accumulator, "How block products are added (default: seq512)")
       ->type_name("ACC");
-  command.add_option("--tail", options->tail, "An incomplete last block: error (default), or pad with zeros")
-      ->check(CLI::IsMember({"error", "pad"}))
-      ->option_text("error|pad");
-  command.add_option("--seed", options->seed, "Seed of stochastic rounding, 0..2^64-1 (default: 0)")->type_name("S");
+  add_tail_option(command, options->tail);
+  add_seed_option(command, options->seed);
   session.add_threads_option(command);
   return [options, &session] { return gemm(*options, session); };
 }

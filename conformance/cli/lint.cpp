@@ -55,7 +55,7 @@ Result<void> lint_safetensors(const std::string& path, const std::string& name, 
 Result<void> lint_profile(const std::string& path, CheckList& checks) {
   const Result<SharedProfile> profile = read_profile_file(path);
   if (!profile && profile.error().kind == ErrorKind::io) return profile.error();
-  checks.add(quote_path(path) + ": profile", profile ? std::string() : profile.error().message);
+  checks.add("profile file", profile ? std::string() : profile.error().message);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/cli/common_options.h"
 #include "conformance/cli/error_report.h"
 #include "conformance/cli/original_order.h"
 #include "conformance/cli/profile_option.h"
@@ -50,7 +51,7 @@ class Quantizer {
  public:
   Quantizer(const Options& options, Session& session) : options_(options), session_(session) {
     settings_.axis = options.axis;
-    settings_.tail = options.tail == "pad" ? portable::Tail::pad : portable::Tail::error;
+    settings_.tail = tail_of(options.tail);
     settings_.seed = options.seed;
     file_.packing = options.packing == "profile" ? Packing::profile : Packing::canonical;
     file_.seed = options.seed;
@@ -205,21 +206,16 @@ Action add(CLI::App& command, Session& session) {
       ->required()
       ->type_name("FILE");
   options->profile.add_to(command);
-  command.add_option("--axis", options->axis, "Axis that blocks run along; negative counts from the end (default: -1)")
-      ->type_name("N");
-  command.add_option("--tail", options->tail, "An incomplete last block: error (default), or pad with zeros")
-      ->check(CLI::IsMember({"error", "pad"}))
-      ->option_text("error|pad");
-  command.add_option("--seed", options->seed, "Seed of stochastic rounding, 0..2^64-1 (default: 0)")->type_name("S");
+  add_axis_option(command, options->axis);
+  add_tail_option(command, options->tail);
+  add_seed_option(command, options->seed);
   command
       .add_option("--packing", options->packing,
                   "Bytes in the order all profiles share (canonical, default), or profile")
       ->check(CLI::IsMember({"canonical", "profile"}))
       ->option_text("canonical|profile");
   command.add_flag("--dequantize", options->dequantize, "Also write what the codes mean, T.dequantized");
-  command.add_option("--tensor", options->tensors, "Only this tensor (may be repeated)")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
+  add_tensor_option(command, options->tensors);
   command.add_option("--report", options->report, "Print the errors of each tensor")
       ->check(CLI::IsMember({"table", "json"}))
       ->option_text("table|json");

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "conformance/cli/common_options.h"
 #include "conformance/cli/terminal.h"
 
 namespace fp4proof::cli {
@@ -44,6 +45,7 @@ Result<void> Session::finish() {
 
 void Session::add_threads_option(CLI::App& command) {
   command.add_option("--threads", threads_, "Threads to compute with; no result depends on it (default: all)")
+      ->check(decimal_number(false))
       ->check(CLI::Range(1, 4096))
       ->option_text("N");
 }
