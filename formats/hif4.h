@@ -57,8 +57,7 @@ FP4PROOF_HD constexpr std::uint8_t hif4_encode_element(const Profile& profile, s
   if (is_inf_bits(word)) return signed_code(profile, word, element_spec(profile.element).max_code);
   Magnitude m = hif4_scaled(profile, e6m2, word);
   m.exponent -= levels;
-  const bool underflows = m.significand == 0 || floor_log2(m) < -150 || (m.significand == 1 && m.exponent == -150);
-  return signed_code(profile, word, round_scaled(profile, m, random_word), underflows);
+  return signed_code(profile, word, round_scaled(profile, m, random_word), underflows_float(m));
 }
 
 namespace hif4_detail {

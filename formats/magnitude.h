@@ -107,6 +107,12 @@ FP4PROOF_HD constexpr Magnitude round_to_precision(const Magnitude& m, int preci
   return {round_to_step(m, step, Rounding::rne, 0, 0), step};
 }
 
+/// Whether m rounds to zero in binary32, ties to even: m <= 2^-150.
+FP4PROOF_HD constexpr bool underflows_float(const Magnitude& m) {
+  constexpr Magnitude half_of_smallest = {1, -150};
+  return compare(m, half_of_smallest) <= 0;
+}
+
 /// The magnitude code of `spec` for m: the two neighbours on the element's grid, one of them chosen by `rounding`,
 /// clamped to the largest finite code. `u` and `bits` matter for stochastic rounding alone.
 FP4PROOF_HD constexpr std::uint8_t encode_magnitude(const ElementSpec& spec, Rounding rounding, const Magnitude& m,

@@ -32,7 +32,7 @@ FP4PROOF_HD constexpr std::uint32_t max_significand(const ElementSpec& spec) {
 /// floor(2^j * ln 2), where the spacing of binary32 numbers at the logarithm is 2^(j - 23).
 FP4PROOF_HD constexpr std::uint32_t log2_rounds_up_below(int exponent) {
   if (exponent == 0) return 0;
-  constexpr std::uint8_t counts[7] = {0, 1, 2, 5, 11, 22, 44};
+  constexpr std::uint8_t counts[8] = {0, 1, 2, 5, 11, 22, 44, 88};
   const int magnitude = exponent < 0 ? -exponent : exponent;
   int j = top_bit(static_cast<std::uint64_t>(magnitude));
   const bool power_of_two = (magnitude & (magnitude - 1)) == 0;

@@ -32,8 +32,7 @@ FP4PROOF_HD constexpr std::uint8_t nvfp4_encode_element(const Profile& profile, 
   const Magnitude divisor =
       product(element_magnitude(element_spec(Element::e4m3), scale_code), magnitude_of_bits(float_bits(tensor_scale)));
   const Magnitude scaled = quotient(magnitude_of_bits(word), divisor);
-  const bool underflows = scaled.significand == 0 || floor_log2(scaled) < -150;
-  return signed_code(profile, word, round_scaled(profile, scaled, random_word), underflows);
+  return signed_code(profile, word, round_scaled(profile, scaled, random_word), underflows_float(scaled));
 }
 
 /// One NVFP4 block to its scale code and element codes.

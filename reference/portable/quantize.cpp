@@ -211,7 +211,7 @@ Result<void> quantize_rows(const Profile& profile, const TensorView& tensor, con
   const Runs runs(profile, geometry, begin, end);
   std::int64_t first_rejected = std::numeric_limits<std::int64_t>::max();
   BlockStatus reason = BlockStatus::ok;
-#pragma omp parallel
+#pragma omp parallel if (runs.count() > 1)
   {
     Scratch scratch;
 #pragma omp for schedule(static)

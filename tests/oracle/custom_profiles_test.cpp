@@ -118,5 +118,29 @@ TEST(CustomProfiles, EveryRoadEqualsTheOracle) {
   EXPECT_GT(rejected, 100) << "the refusing policies were not visited";
 }
 
+/// zero_scaled_dropped asks whether the scaled value rounds to zero in binary32: exactly 2^-150 does, a little more
+/// does not. The blocks below put -2^-149 under scale 2, and its neighbours around it.
+TEST(CustomProfiles, ScaledValuesAtHalfTheSmallestBinary32) {
+  struct Case {
+    const char* base;
+    float amax;  ///< the element that makes the scale 2
+  };
+  for (const Case& c : {Case{"mxfp4/ocp", 8.0F}, Case{"hif4/gcc", 14.0F}, Case{"nvfp4/direct", 12.0F}}) {
+    Profile profile = *find_profile(c.base);
+    profile.zero_sign = ZeroSign::zero_scaled_dropped;
+    const auto size = static_cast<std::size_t>(profile.block.size());
+    std::vector<std::uint32_t> words(size, 0x80000000U);
+    words[0] = float_bits(c.amax);
+    for (std::size_t i = 1; i < size; ++i) words[i] |= static_cast<std::uint32_t>(i % 7);
+    const exact::EncodedBlock expected = exact::encode_block(profile, words);
+    std::array<std::uint32_t, 1> scale{};
+    std::vector<std::uint8_t> codes(size);
+    ASSERT_EQ(encode_block(profile, {words.data(), nullptr, 1.0F, scale.data(), codes.data()}), BlockStatus::ok);
+    EXPECT_EQ(codes, expected.codes) << c.base;
+    EXPECT_EQ(codes[size - 1 - (size - 2) % 7], 0) << c.base << ": -2^-149 / 2 keeps no sign";
+    EXPECT_EQ(codes[size - 1 - (size - 3) % 7], 8) << c.base << ": -2^-148 / 2 keeps its sign";
+  }
+}
+
 }  // namespace
 }  // namespace fp4proof
