@@ -43,6 +43,9 @@ TEST(GemmBf16, RoundsOnceWhereProductsLeaveTheRange) {
   // 2^-149 + 2^-150 is a tie that goes up to the even 2 * 2^-149; 2^-150 on its own would have vanished.
   EXPECT_EQ(single(row(2, {{0, 0x1p-100F}, {1, 0x1p-100F}}), row(2, {{0, 0x1p-49F}, {1, 0x1p-50F}})), 2U);
   EXPECT_EQ(single(row(1, {{0, 0x1p-100F}}), row(1, {{0, 0x1p-50F}})), 0U);
+  // In units of 2^-149: 8385 + 8320.5 is a tie that goes up to 16706; 8320.5 on its own goes down.
+  EXPECT_EQ(single(row(2, {{0, 0x1.02p-100F}, {1, 0x1.02p-100F}}), row(2, {{0, 0x1.04p-36F}, {1, 0x1.02p-36F}})),
+            16706U);
   // -1.5 * 2^127 + 2^128 is finite; 2^128 on its own is not.
   EXPECT_EQ(single(row(2, {{0, -0x1.8p127F}, {1, 0x1p127F}}), row(2, {{0, 1}, {1, 2}})), float_bits(0x1p126F));
   EXPECT_EQ(single(row(1, {{0, 0x1p127F}}), row(1, {{0, 2}})), float_infinity_bits);
