@@ -7,7 +7,7 @@
 
 #include "formats/result.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): not our name
 class App;
 }
 

@@ -16,7 +16,6 @@ namespace {
 using suite::CaseGroup;
 using suite::CaseTable;
 using suite::CaseTensor;
-using suite::Operation;
 using suite::TableEntry;
 using suite::VectorSet;
 
