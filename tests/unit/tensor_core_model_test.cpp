@@ -227,7 +227,7 @@ TEST(WideSum, RoundsOnceTiesToEven) {
   EXPECT_EQ(wide({0x1p-150, 0x1p-286}), 1U);
   EXPECT_EQ(wide({0x1p-150, -0x1p-286}), 0U);
   EXPECT_EQ(wide({0x1p-150, 0x1p-330}), 1U);
-  EXPECT_EQ(wide({0x1p-150, 0x1p-280, -0x1p-330}), 1U);
+  EXPECT_EQ(wide({0x1p-150, 0x1p-267, -0x1p-330}), 1U);
   EXPECT_EQ(wide({0x1p-150, 0x1p-330, -0x1p-330}), 0U);
   EXPECT_EQ(wide({0x1p-150, 0x1p-330, -0x1.8p-330, 0x1p-330}), 1U);
   EXPECT_EQ(wide({0x1.8p-149}), 2U);
