@@ -23,7 +23,8 @@ class InputFiles(command.CommandTest):
         (self.folder / "in.safetensors").mkdir()
         self.expect_error(2, ["in.safetensors"], *quantize)
         (self.folder / "in.safetensors").rmdir()
-        for content in (b"", b"12345678", b"\xff" * 64, struct.pack("<Q", 2) + b"[]", struct.pack("<Q", 1 << 40) + b"{}"):
+        no_object, too_long = struct.pack("<Q", 2) + b"[]", struct.pack("<Q", 1 << 40) + b"{}"
+        for content in (b"", b"12345678", b"\xff" * 64, no_object, too_long):
             (self.folder / "in.safetensors").write_bytes(content)
             self.expect_error(3, ["in.safetensors"], *quantize)
             self.assertEqual(self.names(), ["in.safetensors"])
@@ -34,7 +35,8 @@ class InputFiles(command.CommandTest):
         whole = path.read_bytes()
         for length in (1, 7, 8, 20, len(whole) - 256, len(whole) - 1):
             path.write_bytes(whole[:length])
-            for verb in (("quantize", path, "out", "--profile", "mxfp4/ocp"), ("info", path), ("dequantize", path, "out")):
+            quantize = ("quantize", path, "out", "--profile", "mxfp4/ocp")
+            for verb in (quantize, ("info", path), ("dequantize", path, "out")):
                 self.expect_error(3, ["in.safetensors"], *verb)
             self.expect_error(3, ["in.safetensors"], "diff", path, path)
             self.assertIn("FAIL", self.expect(3, "lint", path).out)
@@ -306,7 +308,8 @@ class SpecialValues(command.CommandTest):
         block = special + [0x3F800000] * (32 - len(special))
         st.write(self.folder / "in.safetensors", {"x": ("F32", [32], st.words(block))})
         (self.folder / "p.json").write_text(json.dumps({"name": "mine", "base": "mxfp4/ocp", **fields}))
-        self.expect_error(2, ['tensor "x"', "row 0, block 0", *words], "quantize", "in.safetensors", "no", "--profile", "p.json")
+        quantize = ("quantize", "in.safetensors", "no", "--profile", "p.json")
+        self.expect_error(2, ['tensor "x"', "row 0, block 0", *words], *quantize)
         self.assertNotIn("no", self.names())
 
     def test_nan(self):
@@ -425,7 +428,8 @@ class QuantizedFiles(command.CommandTest):
             self.refuse(["x.tensor_scale", "positive finite"], lambda header, data=data: data)
 
     def test_an_empty_record(self):
-        st.write_raw(self.folder / "bad", {"__metadata__": {**self.header["__metadata__"], "fp4proof.tensors": "{}"}}, b"")
+        metadata = {**self.header["__metadata__"], "fp4proof.tensors": "{}"}
+        st.write_raw(self.folder / "bad", {"__metadata__": metadata}, b"")
         self.expect_error(5, ["nothing was dequantized"], "dequantize", "bad", "out")
 
     def test_not_ours(self):

@@ -101,7 +101,8 @@ class Gemm(command.CommandTest):
         self.expect_error(2, ["1088", "64"], *gemm)
         gemm = ("gemm", "a.safetensors:x", "b.safetensors:x", "no.safetensors", "--profile", "mxfp4/ocp")
         self.expect_error(2, ["block"], *gemm, "--profile-b", "hif4/gcc")
-        self.expect_error(2, ["tc:blackwell-mxf4"], *gemm[:4], "--profile", "mxfp8-e4m3/ocp", "--accumulate", "tc:blackwell-mxf4")
+        options = ("--profile", "mxfp8-e4m3/ocp", "--accumulate", "tc:blackwell-mxf4")
+        self.expect_error(2, ["tc:blackwell-mxf4"], *gemm[:4], *options)
         self.expect_error(2, ["no tensor"], "gemm", "a.safetensors:y", *gemm[2:])
         self.assertFalse((self.folder / "no.safetensors").exists())
 

@@ -19,9 +19,10 @@ import safetensors_file as st
 
 EXPECTED = pathlib.Path(__file__).parent / "expected"
 
+VERBS = "list info quantize dequantize compare gemm lint diff selftest".split()
 OCP = "quantize in.safetensors out.safetensors --profile mxfp4/ocp"
 CASES = {
-    **{f"help-{verb}": f"{verb} --help" for verb in "list info quantize dequantize compare gemm lint diff selftest".split()},
+    **{f"help-{verb}": f"{verb} --help" for verb in VERBS},
     "list-profiles": "list profiles",
     "list-profiles-verbose": "list profiles --verbose",
     "list-profile": "list profiles hif4/gcc",
