@@ -83,14 +83,20 @@ Row sum_of(const std::vector<Row>& rows, std::size_t profiles) {
   return all;
 }
 
-/// The relative errors of a row; a star marks the smallest.
+/// The relative errors of a row; a star marks the smallest among the profiles that kept every value, an exclamation
+/// mark those that lost some to NaN blocks.
 std::vector<std::string> cells(const std::string& name, const Row& row) {
+  std::int64_t compared = 0;
+  for (const ErrorSums& sums : row.errors) compared = std::max(compared, sums.compared);
   double best = std::numeric_limits<double>::infinity();
-  for (const ErrorSums& sums : row.errors) best = std::min(best, sums.relative_error());
+  for (const ErrorSums& sums : row.errors) {
+    if (sums.compared == compared) best = std::min(best, sums.relative_error());
+  }
   std::vector<std::string> result = {name};
   for (const ErrorSums& sums : row.errors) {
     const double error = sums.relative_error();
-    result.push_back(short_number(error) + (error == best ? " *" : "  "));
+    const bool whole = sums.compared == compared;
+    result.push_back(short_number(error) + (!whole ? " !" : error == best ? " *" : "  "));
   }
   return result;
 }

@@ -9,7 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "conformance/cli/common_options.h"
 #include "conformance/cli/profile_option.h"
+#include "conformance/cli/same_file.h"
 #include "conformance/cli/tensor_source.h"
 #include "conformance/cli/terminal.h"
 #include "conformance/cli/verbs.h"
@@ -96,6 +98,9 @@ Result<BlockQuestion> stored_block(const Options& options, const Profile& profil
     return Error{ErrorKind::usage, "--tensor-scale goes with --values; a tensor has its own"};
   }
   const Result<TensorPlace> place = parse_place(*options.from);
+  if (place) {
+    if (const Result<void> apart = refuse_same_file(place->file, options.json); !apart) return apart.error();
+  }
   if (!place) return place.error();
   const std::string label = quote_path(place->file);
   const Result<SafetensorsFile> file = SafetensorsFile::open(place->file);
@@ -192,6 +197,7 @@ Action add(CLI::App& command, Session& session) {
       command.add_option("--random", options->random, "Stochastic rounding: the random word of each element")
           ->type_name("LIST");
   command.add_option("--seed", options->seed, "Stochastic rounding: Philox seed of the random words (default: 0)")
+      ->check(decimal_number(false))
       ->excludes(random)
       ->type_name("S");
   command.add_option("--tensor-scale", options->tensor_scale, "NVFP4: the tensor scale (default: from the values)")

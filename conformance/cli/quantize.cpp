@@ -61,7 +61,9 @@ class Quantizer {
     const Result<SharedProfile> profile = options_.profile.resolve();
     if (!profile) return profile.error();
     file_.profile = *profile;
-    if (const Result<void> apart = refuse_same_file(options_.input, options_.output); !apart) return apart.error();
+    for (const std::string& source : {options_.input, options_.profile.name}) {
+      if (const Result<void> apart = refuse_same_file(source, options_.output); !apart) return apart.error();
+    }
     const std::string label = quote_path(options_.input);
     const Result<SafetensorsFile> input = SafetensorsFile::open(options_.input);
     if (!input) return input.error();

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "conformance/cli/common_options.h"
 #include "conformance/cli/progress.h"
 #include "conformance/cli/verb.h"
 #include "conformance/cli/verbs.h"
@@ -87,7 +88,9 @@ Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();
   command.add_option("FIGURE", options->figure, "which figure")->required()->check(CLI::IsMember({"hif4-figure-3"}));
   command.add_option("--svg", options->svg, "write the chart to this file");
-  command.add_option("--seed", options->seed, "Philox seed of the matrices")->capture_default_str();
+  command.add_option("--seed", options->seed, "Philox seed of the matrices")
+      ->check(decimal_number(false))
+      ->capture_default_str();
   command.add_flag("--json", options->json, "print the numbers as JSON");
   session.add_threads_option(command);
   command.footer("Examples:\n  fp4proof reproduce hif4-figure-3 --svg figure3.svg");

@@ -2,16 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "conformance/cli/progress.h"
+#include "conformance/cli/same_file.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/cli/version.h"
 #include "conformance/profiles/profile_lookup.h"
 #include "conformance/vectors/atomic_file.h"
+#include "conformance/vectors/os_error.h"
 #include "conformance/verify/verify_set.h"
 #include "reference/portable/accumulator.h"
 
@@ -56,6 +60,17 @@ Result<void> write_json(const std::string& path, const verify::VerifyReport& rep
   return write_file(path, bytes_of(document.dump(2) + "\n"));
 }
 
+/// A report must replace neither the answers nor a file of the set.
+Result<void> refuse_to_overwrite(const Options& options) {
+  if (options.json.empty()) return {};
+  if (const Result<void> apart = refuse_same_file(options.actual, options.json); !apart) return apart;
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::absolute(options.json, ignored).parent_path();
+  if (!std::filesystem::equivalent(folder, options.folder, ignored)) return {};
+  return Error{ErrorKind::usage,
+               fmt::format("the report {} lies in the folder of the set; write it elsewhere", quote(options.json))};
+}
+
 ExitCode verdict(const verify::VerifyReport& report) {
   const verify::Tally total = report.total();
   ExitCode code = total.failed != 0 ? ExitCode::mismatch : ExitCode::conformant;
@@ -65,6 +80,7 @@ ExitCode verdict(const verify::VerifyReport& report) {
 }
 
 Result<ExitCode> run(const Options& options, Session& session) {
+  if (const Result<void> apart = refuse_to_overwrite(options); !apart) return apart.error();
   Result<verify::VerifyRequest> request = request_of(options);
   if (!request) return request.error();
   std::optional<Progress> progress;

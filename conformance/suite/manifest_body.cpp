@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "conformance/suite/vector_set.h"
@@ -189,6 +190,30 @@ nlohmann::json manifest_body(const VectorSet& set) {
           {"tables", tables}};
 }
 
+namespace {
+
+/// What the manifest says twice must agree: a set that lost a table, or counts one twice, must not pass as whole.
+void check_consistency(const VectorSet& set, const Manifest& manifest, FieldReader& reader) {
+  std::set<std::string_view> files;
+  for (const TableEntry& table : set.tables) {
+    if (!files.insert(table.file).second) reader.fail(fmt::format("{} is listed as two tables", quote(table.file)));
+    std::uint64_t in_classes = 0;
+    std::uint64_t in_groups = 0;
+    for (const auto& [name, cases] : table.classes) in_classes += cases;
+    for (const GroupEntry& group : table.groups) in_groups += group.cases;
+    if (in_classes != table.cases || in_groups != table.cases) {
+      reader.fail(fmt::format("table {} counts {} cases, {} in its groups and {} in its classes", quote(table.file),
+                              table.cases, in_groups, in_classes));
+    }
+  }
+  for (const auto& [name, record] : manifest.files) {
+    if (!files.contains(name)) reader.fail(fmt::format("{} is among the files but is no table", quote(name)));
+  }
+  if (set.tables.empty()) reader.fail("the set has no tables");
+}
+
+}  // namespace
+
 Result<VectorSet> parse_vector_set(Manifest manifest, std::string_view label) {
   FieldReader reader(label);
   VectorSet set;
@@ -207,6 +232,7 @@ Result<VectorSet> parse_vector_set(Manifest manifest, std::string_view label) {
       reader.fail(fmt::format("table {} is not among the files", quote(set.tables.back().file)));
     }
   }
+  check_consistency(set, manifest, reader);
   if (!reader.ok()) return reader.error();
   set.manifest = std::move(manifest);
   return set;
