@@ -1,4 +1,4 @@
-// Preloaded into the command by environment_test.py: turns on flush-to-zero before main(), as some numeric libraries do.
+// Preloaded into the command by environment_test.py: turns on flush-to-zero before main(), as some libraries do.
 #include <xmmintrin.h>
 
 namespace {
