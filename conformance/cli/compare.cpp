@@ -180,7 +180,7 @@ constexpr const char* help =
     "  fp4proof compare in.safetensors --profiles mxfp4/ocp,mxfp4/rceil,hif4/gcc,nvfp4/tensor-scale\n"
     "  fp4proof compare in.safetensors --profiles mxfp4/ocp,my-profile.json --tensor layer.weight --json\n"
     "Each number is |e|^2/|x|^2, the sum of squared errors over the sum of squares; a star marks the smallest of a "
-    "row.\n"
+    "row,\nan exclamation mark a profile that lost values of that row to NaN blocks.\n"
     "The last line gives stored bits per element, codes and scales together.";
 
 Action add(CLI::App& command, Session& session) {

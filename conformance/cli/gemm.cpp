@@ -132,6 +132,9 @@ Result<ExitCode> gemm(const Options& options, Session& session) {
     if (!name) return name.error();
     if (const Result<void> apart = refuse_same_file(name->file, options.output); !apart) return apart.error();
   }
+  for (const std::string* profile : {&options.profile, &options.profile_b}) {
+    if (const Result<void> apart = refuse_same_file(*profile, options.output); !apart) return apart.error();
+  }
   portable::QuantizeOptions settings;
   settings.tail = tail_of(options.tail);
   settings.seed = options.seed;

@@ -96,6 +96,11 @@ class OutputFiles(command.CommandTest):
         gemm = ("gemm", "in.safetensors:x", "in.safetensors:x", "in.safetensors", "--profile", "mxfp4/ocp")
         self.expect_error(2, ["is the input"], *gemm)
         self.assertEqual((self.folder / "in.safetensors").read_bytes(), before)
+        text = json.dumps({"name": "mine", "base": "mxfp4/ocp"})
+        (self.folder / "p.json").write_text(text)
+        for verb in (("quantize", "in.safetensors"), ("gemm", "in.safetensors:x", "in.safetensors:x")):
+            self.expect_error(2, ["is the input"], *verb, "p.json", "--profile", "p.json")
+        self.assertEqual((self.folder / "p.json").read_text(), text)
 
     def test_a_failure_leaves_the_old_file(self):
         (self.folder / "out.safetensors").write_bytes(b"old")

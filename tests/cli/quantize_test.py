@@ -378,6 +378,16 @@ class Report(command.CommandTest):
         numbers = numbers["tensors"]["x"]
         self.assertEqual((numbers["nan_blocks"], numbers["compared"], numbers["relative_error"]), (1, 32, 0))
 
+    def test_compare_gives_no_star_for_lost_values(self):
+        values = [float("nan")] + [1.0] * 31 + normals(32)
+        st.write(self.folder / "in.safetensors", {"x": ("F32", [64], st.f32(values))})
+        lost = {"name": "lost", "base": "mxfp4/ocp"}
+        kept = {"name": "kept", "base": "mxfp4/ocp", "nan": "ignore"}
+        for profile in (lost, kept):
+            (self.folder / f"{profile['name']}.json").write_text(json.dumps(profile))
+        row = self.expect(0, "compare", "in.safetensors", "--profiles", "lost.json,kept.json").out.splitlines()[1]
+        self.assertRegex(row, r'^"x" +\S+ ! +\S+ \*$')
+
     def test_compare_agrees_with_the_report(self):
         st.write(self.folder / "in.safetensors", {"x": ("F32", [4, 96], st.f32(normals(384)))})
         names = ["mxfp4/ocp", "hif4/gcc", "nvfp4/tensor-scale"]
