@@ -21,7 +21,7 @@ class Rational {
   static Rational power_of_two(int exponent) { return {Integer(1), Integer(1), exponent}; }
 
   bool is_zero() const { return numerator_.is_zero(); }
-  bool is_integer() const { return exponent_ >= 0 && denominator_ == 1; }
+  bool is_integer() const { return exponent_ >= 0 && (numerator_ % denominator_).is_zero(); }
   int sign() const { return numerator_.sign(); }
 
   friend Rational operator-(const Rational& a);
