@@ -42,9 +42,9 @@ void check_profiles(CheckList& checks) {
   Progress progress("testing profiles", profiles().size());
   for (const Profile& profile : profiles()) {
     const ProfileCheck check = check_profile_roads(profile);
-    checks.add(fmt::format("profile {}: fast road, scalar codec and oracle agree on {} smoke blocks", profile.name,
-                           check.blocks),
-               check.problem);
+    checks.add(
+        fmt::format("profile {}: fast road = scalar codec = oracle, {} smoke blocks", profile.name, check.blocks),
+        check.problem);
     progress.advance(1);
   }
 }
