@@ -24,8 +24,9 @@ enum class Stream : std::uint32_t {
   aqn = 8,            ///< adaptive quantization noise
   eval = 9,           ///< evaluation sets
   cases = 10,         ///< generated test cases
+  hadamard = 11,      ///< signs of random Hadamard transforms
 };
-inline constexpr std::uint32_t stream_count = 11;
+inline constexpr std::uint32_t stream_count = 12;
 
 /// The input of one Philox block.
 struct PhiloxCounter {

@@ -276,8 +276,6 @@ FP4PROOF_ENUM_NAMES(Reciprocal, {"bf16", "exact"});
 FP4PROOF_ENUM_NAMES(ThresholdArithmetic, {"exact", "fp32", "bf16"});
 FP4PROOF_ENUM_NAMES(InputRounding, {"none", "bf16"});
 
-#undef FP4PROOF_ENUM_NAMES
-
 /// The name of an enumerator as users write it, for example "rne" or "scale-nan".
 template <class Enum>
 constexpr std::string_view name_of(Enum value) {

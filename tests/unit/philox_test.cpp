@@ -47,7 +47,7 @@ TEST(Philox, CounterAndKeyFollowTheRule) {
 TEST(Philox, StreamNumbersArePublished) {
   const std::array streams = {Stream::init,   Stream::sft_prompt,    Stream::sft_noise, Stream::rl_prompt,
                               Stream::sample, Stream::sr_activation, Stream::sr_weight, Stream::sr_gradient,
-                              Stream::aqn,    Stream::eval,          Stream::cases};
+                              Stream::aqn,    Stream::eval,          Stream::cases,     Stream::hadamard};
   ASSERT_EQ(streams.size(), stream_count);
   for (std::uint32_t i = 0; i < stream_count; ++i) EXPECT_EQ(static_cast<std::uint32_t>(streams[i]), i);
 }
