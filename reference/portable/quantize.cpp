@@ -132,16 +132,17 @@ void load_run(const Job& job, const Run& run, Scratch& scratch) {
 
 void draw_random(const Job& job, const Run& run, Scratch& scratch) {
   const Geometry& g = job.geometry;
+  const std::span<const std::uint32_t> given = job.options.random_words;
   for_each_piece(job, run, [&](int slot, std::int64_t row, std::int64_t column, int count) {
     std::uint64_t cached = std::numeric_limits<std::uint64_t>::max();
     PhiloxBlock block{};
     for (int i = 0; i < count; ++i) {
       const auto element = static_cast<std::uint64_t>(g.first_element(row) + (column + i) * g.inner);
-      if (element >> 2 != cached) {
+      if (given.empty() && element >> 2 != cached) {
         cached = element >> 2;
         block = random_block(job.options.seed, job.options.stream, job.options.step, element);
       }
-      scratch.random[static_cast<std::size_t>(slot + i)] = block.word[element & 3U];
+      scratch.random[static_cast<std::size_t>(slot + i)] = given.empty() ? block.word[element & 3U] : given[element];
     }
   });
 }
@@ -206,7 +207,7 @@ float tensor_scale_of(const Profile& profile, const TensorView& tensor) {
 Result<void> quantize_rows(const Profile& profile, const TensorView& tensor, const Geometry& geometry,
                            const QuantizeOptions& options, float tensor_scale, std::int64_t begin, std::int64_t end,
                            std::span<std::uint8_t> codes, std::span<std::uint8_t> scales) {
-  const RunEncoder encoder(profile, tensor_scale);
+  const RunEncoder encoder(profile, tensor_scale, options.three_quarters);
   const Job job{profile, tensor, geometry, options, encoder, begin, codes.data(), scales.data()};
   const Runs runs(profile, geometry, begin, end);
   std::int64_t first_rejected = std::numeric_limits<std::int64_t>::max();
@@ -237,6 +238,12 @@ Result<void> quantize_rows(const Profile& profile, const TensorView& tensor, con
 Result<Quantized> quantize(const Profile& profile, const TensorView& tensor, const QuantizeOptions& options) {
   auto geometry = cut_into_blocks(profile, tensor.shape, options.axis, options.tail);
   if (!geometry) return geometry.error();
+  const auto count = static_cast<std::size_t>(element_count_of(tensor.shape));
+  if (!options.random_words.empty() && options.random_words.size() != count) {
+    return Error{ErrorKind::usage, "quantize: " + std::to_string(options.random_words.size()) +
+                                       " random words for a tensor of " + std::to_string(count) +
+                                       " elements; give one an element, or none"};
+  }
   Quantized result;
   result.geometry = *std::move(geometry);
   result.codes.resize(static_cast<std::size_t>(result.geometry.code_bytes()));

@@ -23,6 +23,10 @@ struct QuantizeOptions {
   std::uint64_t seed = 0;                 ///< Philox key, for profiles that round stochastically
   Stream stream = Stream::sr_activation;  ///< Philox stream
   std::uint32_t step = 0;                 ///< Philox step
+  /// MX: the scale is that of x, the elements are RN(0.75 x) coded under it (C28 of docs/rules-corrections.md).
+  bool three_quarters = false;
+  /// Random words by place in the input tensor, in place of Philox words; empty or one an element.
+  std::span<const std::uint32_t> random_words = {};
 };
 
 /// A quantized tensor in canonical packing, see Geometry.

@@ -3,11 +3,15 @@
 #include <algorithm>
 
 #include "reference/portable/level_kernels.h"
+#include "reference/portable/three_quarters.h"
 
 namespace fp4proof::portable {
 
-RunEncoder::RunEncoder(const Profile& profile, float tensor_scale)
-    : profile_(profile), tensor_scale_(tensor_scale), path_(choose(profile)) {
+RunEncoder::RunEncoder(const Profile& profile, float tensor_scale, bool three_quarters)
+    : profile_(profile),
+      tensor_scale_(tensor_scale),
+      three_quarters_(three_quarters),
+      path_(three_quarters ? Path::scalar : choose(profile)) {
   switch (path_) {
     case Path::scalar: break;
     case Path::mx_levels:
@@ -98,6 +102,10 @@ void RunEncoder::encode_hif4(int blocks, const std::uint32_t* words, std::uint32
   }
 }
 
+BlockStatus RunEncoder::encode_scalar(const BlockEncoding& io) const {
+  return three_quarters_ ? three_quarters_block(profile_, io) : encode_block(profile_, io);
+}
+
 std::optional<RunEncoder::Rejection> RunEncoder::encode(int blocks, std::uint32_t* words, const std::uint32_t* random,
                                                         std::uint32_t* row_scales, std::uint8_t* codes) const {
   const int size = profile_.block.size();
@@ -111,8 +119,8 @@ std::optional<RunEncoder::Rejection> RunEncoder::encode(int blocks, std::uint32_
   for (int b = 0; b < blocks; ++b) {
     if (plain[static_cast<std::size_t>(b)]) continue;
     const std::uint32_t* block_random = random != nullptr ? random + b * size : nullptr;
-    const BlockStatus status = encode_block(profile_, {words + b * size, block_random, tensor_scale_,
-                                                       row_scales + b * profile_.block.rows, codes + b * size});
+    const BlockStatus status = encode_scalar(
+        {words + b * size, block_random, tensor_scale_, row_scales + b * profile_.block.rows, codes + b * size});
     if (status != BlockStatus::ok) return Rejection{b, status};
   }
   return std::nullopt;

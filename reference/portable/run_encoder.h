@@ -15,7 +15,8 @@ inline constexpr int blocks_per_run = 16;
 
 class RunEncoder {
  public:
-  RunEncoder(const Profile& profile, float tensor_scale);
+  /// `three_quarters` (MX): the elements are RN(0.75 x) under the scale of x.
+  RunEncoder(const Profile& profile, float tensor_scale, bool three_quarters = false);
 
   struct Rejection {
     int block;
@@ -31,6 +32,7 @@ class RunEncoder {
  private:
   enum class Path : std::uint8_t { scalar, mx_levels, mx_wide, hif4 };
   static Path choose(const Profile& profile);
+  BlockStatus encode_scalar(const BlockEncoding& io) const;
 
   /// Fast paths: encode every block as if it were plain, and report in `plain` which ones were.
   using Plain = std::array<bool, blocks_per_run>;
@@ -42,6 +44,7 @@ class RunEncoder {
 
   Profile profile_;
   float tensor_scale_;
+  bool three_quarters_;
   Path path_;
   Thresholds thresholds_{};
   std::array<Hif4Table, 4> hif4_{};
