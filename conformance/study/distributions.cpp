@@ -30,9 +30,6 @@ constexpr auto names = std::to_array<Name>({{"gaussian", DistributionKind::gauss
 
 constexpr std::string_view student_prefix = "student-t";
 
-/// The step whose words choose the outlier channels.
-constexpr std::uint32_t channel_step = 0xFFFFFFFFU;
-
 // ---------------------------------------------------------------------------------------------------------------------
 // Drawing
 // ---------------------------------------------------------------------------------------------------------------------
@@ -77,23 +74,8 @@ float lognormal(const Source& source, float log_sigma, std::uint64_t element) {
   return (block.word[2] >> 31) != 0 ? -magnitude : magnitude;
 }
 
-/// The factor of every column: in each full or partial period the columns with the smallest random words get the gain,
-/// between equals the lower column.
-std::vector<float> channel_gains(const Distribution& distribution, std::int64_t columns, std::uint64_t seed) {
-  std::vector<float> gains(static_cast<std::size_t>(columns), 1.0F);
-  const Source source{seed, channel_step};
-  const auto period = static_cast<std::int64_t>(distribution.period);
-  for (std::int64_t begin = 0; begin < columns; begin += period) {
-    std::vector<std::pair<std::uint32_t, std::int64_t>> order;
-    for (std::int64_t column = begin; column < begin + period; ++column)
-      order.emplace_back(source.word(static_cast<std::uint64_t>(column)), column);
-    std::sort(order.begin(), order.end());
-    for (std::uint32_t i = 0; i < distribution.outliers; ++i) {
-      const std::int64_t column = order[i].second;
-      if (column < columns) gains[static_cast<std::size_t>(column)] = distribution.gain;
-    }
-  }
-  return gains;
+bool is_outlier(const Distribution& distribution, std::int64_t column) {
+  return distribution.kind == DistributionKind::outlier_channels && column % distribution.period == 0;
 }
 
 float draw_one(const Distribution& distribution, const Source& source, std::uint64_t element) {
@@ -118,7 +100,7 @@ std::string joined(std::span<const std::string> words) { return fmt::format("{}"
 std::vector<std::string> keys_of(DistributionKind kind) {
   switch (kind) {
     case DistributionKind::lognormal: return {"scale", "log-sigma"};
-    case DistributionKind::outlier_channels: return {"scale", "gain", "outliers", "period"};
+    case DistributionKind::outlier_channels: return {"scale", "gain", "period"};
     default: return {"scale"};
   }
 }
@@ -166,9 +148,6 @@ Result<void> store(Distribution& distribution, std::string_view key, std::string
     good = read_positive(value, distribution.log_sigma) && distribution.log_sigma <= 10.0F;
   } else if (key == "gain") {
     good = read_positive(value, distribution.gain);
-  } else if (key == "outliers") {
-    wanted = "a whole number from 1 to 65536";
-    good = read_count(value, 1, 65536, distribution.outliers);
   } else {
     wanted = "a whole number from 1 to 65536";
     good = read_count(value, 1, 65536, distribution.period);
@@ -222,10 +201,6 @@ Result<Distribution> parse_distribution(std::string_view text) {
     const Result<void> stored = store_all(distribution, text.substr(colon + 1));
     if (!stored) return stored.error();
   }
-  if (distribution.outliers > distribution.period) {
-    return Error{ErrorKind::usage, fmt::format("outliers={} exceeds period={}: there are no more columns than that",
-                                               distribution.outliers, distribution.period)};
-  }
   return distribution;
 }
 
@@ -243,7 +218,6 @@ std::string name_of(const Distribution& distribution) {
   add("scale", distribution.scale, standard.scale);
   add("log-sigma", distribution.log_sigma, standard.log_sigma);
   add("gain", distribution.gain, standard.gain);
-  add("outliers", distribution.outliers, standard.outliers);
   add("period", distribution.period, standard.period);
   return name;
 }
@@ -251,15 +225,14 @@ std::string name_of(const Distribution& distribution) {
 Bf16Matrix draw(const Distribution& distribution, std::int64_t rows, std::int64_t columns, std::uint64_t seed,
                 std::uint32_t step) {
   Bf16Matrix matrix{{rows, columns}, std::vector<std::uint16_t>(static_cast<std::size_t>(rows * columns))};
-  std::vector<float> gains(static_cast<std::size_t>(columns), 1.0F);
-  if (distribution.kind == DistributionKind::outlier_channels) gains = channel_gains(distribution, columns, seed);
   const Source source{seed, step};
 #pragma omp parallel for schedule(static)
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t column = 0; column < columns; ++column) {
       const auto element = static_cast<std::size_t>(row * columns + column);
-      const float value = draw_one(distribution, source, element);
-      matrix.words[element] = float_to_bf16(value * distribution.scale * gains[static_cast<std::size_t>(column)]);
+      float value = draw_one(distribution, source, element) * distribution.scale;
+      if (is_outlier(distribution, column)) value *= distribution.gain;
+      matrix.words[element] = float_to_bf16(value);
     }
   }
   return matrix;

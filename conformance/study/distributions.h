@@ -19,18 +19,19 @@ enum class DistributionKind : std::uint8_t {
   laplace,           ///< density exp(-|x|) / 2
   uniform,           ///< (-1, 1)
   lognormal,         ///< a random sign times exp(log_sigma n)
-  outlier_channels,  ///< standard normal; in each `period` columns, `outliers` columns are multiplied by `gain`
+  outlier_channels,  ///< standard normal; columns 0, period, 2 period, ... are multiplied by `gain`
 };
 
-/// A distribution as data. Every number is multiplied by `scale`, then rounded to bfloat16 (ties to even).
+/// A distribution as data. Every number is multiplied by `scale`, then by `gain` in an outlier channel, each product
+/// rounded to binary32, and then rounded to bfloat16, ties to even. The defaults of outlier_channels are the definition
+/// that comes nearest to the published figures on outlier channels, docs/correction-figures.md.
 struct Distribution {
   DistributionKind kind = DistributionKind::gaussian;
   float scale = 1.0F;
   std::uint32_t degrees = 4;   ///< student_t: even, 2 to 64
   float log_sigma = 1.0F;      ///< lognormal
-  float gain = 10.0F;          ///< outlier_channels
-  std::uint32_t outliers = 1;  ///< outlier_channels, at most `period`
-  std::uint32_t period = 128;  ///< outlier_channels: 1 to 65536
+  float gain = 30.0F;          ///< outlier_channels
+  std::uint32_t period = 256;  ///< outlier_channels: 1 to 65536
   bool operator==(const Distribution&) const = default;
 };
 
