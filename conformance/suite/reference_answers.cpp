@@ -8,8 +8,6 @@
 
 #include "conformance/suite/drafts.h"
 #include "conformance/vectors/os_error.h"
-#include "formats/block_codec.h"
-#include "formats/packing.h"
 #include "reference/portable/dequantize.h"
 #include "reference/portable/gemm.h"
 #include "reference/portable/quantize.h"
@@ -29,14 +27,19 @@ void put(CaseTensor& tensor, std::size_t first_case, Bytes bytes) {
             tensor.bytes.begin() + static_cast<std::ptrdiff_t>(first_case * tensor.case_bytes()));
 }
 
-/// Quantizes cases first .. first + count - 1 as one tensor.
+/// Quantizes cases first .. first + count - 1 as one tensor, with the stated random words where there are any.
 Result<void> quantize_cases(const Profile& profile, CaseGroup& group, std::size_t first, std::size_t count) {
   const std::array<std::int64_t, 3> shape = {static_cast<std::int64_t>(count), group.spec.rows, group.spec.columns};
-  const CaseTensor& input = *group.find("input");
-  const auto* data = reinterpret_cast<const std::byte*>(input.bytes.data() + first * input.case_bytes());
+  const auto bytes_of_cases = [&](const CaseTensor& tensor) {
+    return Bytes(tensor.bytes).subspan(first * tensor.case_bytes(), count * tensor.case_bytes());
+  };
+  const auto* data = reinterpret_cast<const std::byte*>(bytes_of_cases(*group.find("input")).data());
+  std::vector<std::uint32_t> random;
+  if (const CaseTensor* tensor = group.find("random")) random = copy_elements<std::uint32_t>(bytes_of_cases(*tensor));
   portable::QuantizeOptions options;
   options.axis = group.spec.axis + 1;
   options.tail = group.spec.tail;
+  options.random_words = random;
   const Result<portable::Quantized> quantized =
       portable::quantize(profile, {portable::DType::f32, shape, data}, options);
   if (!quantized) return quantized.error();
@@ -48,49 +51,10 @@ Result<void> quantize_cases(const Profile& profile, CaseGroup& group, std::size_
   return {};
 }
 
-/// One block with stated random words through the scalar codec.
-Result<void> quantize_with_words(const Profile& profile, CaseGroup& group, std::size_t index) {
-  const auto words = copy_elements<std::uint32_t>(group.find("input")->of_case(index));
-  if (words.size() != static_cast<std::size_t>(profile.block.size()) || group.spec.rows != profile.block.rows) {
-    return Error{ErrorKind::unsupported,
-                 fmt::format("group {}: random words are stated for single blocks only", group_name(group.spec))};
-  }
-  const auto random = copy_elements<std::uint32_t>(group.find("random")->of_case(index));
-  std::vector<std::uint32_t> row_scales(profile.block.rows);
-  std::vector<std::uint8_t> codes(words.size());
-  BlockEncoding io;
-  io.words = words.data();
-  io.random = random.data();
-  io.row_scales = row_scales.data();
-  io.codes = codes.data();
-  if (encode_block(profile, io) != BlockStatus::ok) {
-    return Error{ErrorKind::data,
-                 fmt::format("case {}: profile {} refuses the block", id_text(group.ids[index]), profile.name)};
-  }
-  std::vector<std::uint8_t> scales;
-  for (const std::uint32_t word : row_scales) {
-    std::array<std::uint8_t, 4> bytes{};
-    store_le32(word, bytes.data());
-    scales.insert(scales.end(), bytes.begin(), bytes.begin() + scale_bytes(profile.family));
-  }
-  put(*group.find("scales"), index, scales);
-  if (element_spec(profile.element).is_nibble()) {
-    std::vector<std::uint8_t> packed(codes.size() / 2);
-    pack_nibbles(NibbleOrder::even_low, codes.data(), codes.size(), packed.data());
-    codes = std::move(packed);
-  }
-  put(*group.find("codes"), index, codes);
-  return {};
-}
-
 Result<void> answer_quantize(const Profile& profile, CaseGroup& group) {
-  if (profile.rounding != Rounding::stochastic && !profile.tensor_scale) {
-    return quantize_cases(profile, group, 0, group.size());
-  }
+  if (!profile.tensor_scale) return quantize_cases(profile, group, 0, group.size());
   for (std::size_t i = 0; i < group.size(); ++i) {
-    const Result<void> done = profile.rounding == Rounding::stochastic ? quantize_with_words(profile, group, i)
-                                                                       : quantize_cases(profile, group, i, 1);
-    if (!done) return done;
+    if (const Result<void> done = quantize_cases(profile, group, i, 1); !done) return done;
   }
   return {};
 }
