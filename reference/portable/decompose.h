@@ -61,18 +61,21 @@ struct ErrorSplit {
 /// Where the results of rows [begin, end) go. `rows` has one entry a row; the others may be empty.
 struct DecomposeOutput {
   std::span<ErrorSplit> rows;
-  std::span<ErrorSplit> blocks;    ///< [rows, blocks of the geometry]; the row-pieces of a 2D tile are counted apart
-  std::span<ErrorTerms> elements;  ///< [rows, columns]
+  std::span<ErrorSplit> blocks = {};  ///< [rows, blocks of the geometry]; the row-pieces of a 2D tile are counted apart
+  std::span<ErrorTerms> elements = {};  ///< [rows, columns]
 };
 
 /// Decomposes rows [begin, end) of a tensor cut by `geometry`. For a 2D profile `begin` and `end` are as in
 /// quantize_rows(). `values` is Q(x), [end - begin, columns] with the block axis last; empty: the profile's own
-/// quantization. Errors: those of quantize_rows().
+/// quantization. Needs about 0.4 MiB a thread and one ErrorSplit for each of up to 8192 segments of 4096 columns.
+/// Errors: those of quantize_rows() where `values` is empty; ErrorKind::unsupported for a block length that does not
+/// divide 4096.
 Result<void> decompose_rows(const Profile& profile, const TensorView& tensor, const Geometry& geometry,
                             const QuantizeOptions& options, float tensor_scale, std::int64_t begin, std::int64_t end,
                             std::span<const float> values, const DecomposeOutput& output);
 
-/// The sum over a whole tensor, rows in order (rule D5). `values` as above for all rows.
+/// The sum over a whole tensor, rows in order (rule D5). `values` as above for all rows. Errors: as above, those of
+/// cut_into_blocks(), and ErrorKind::usage for another number of values or random words than of elements.
 Result<ErrorSplit> decompose(const Profile& profile, const TensorView& tensor, const QuantizeOptions& options = {},
                              std::span<const float> values = {});
 
