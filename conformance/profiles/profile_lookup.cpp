@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "conformance/profiles/json_fields.h"
+#include "conformance/profiles/json_file.h"
 #include "conformance/profiles/nearest_name.h"
-#include "conformance/vectors/mapped_file.h"
 #include "conformance/vectors/os_error.h"
-#include "conformance/vectors/strict_json.h"
 #include "formats/spec_profiles.h"
 
 namespace fp4proof {
@@ -51,19 +51,16 @@ std::string what_there_is(std::string_view name) {
 
 Result<SharedProfile> named_profile(std::string_view name) {
   if (const Profile* profile = find_profile(name); profile != nullptr) {
-    return SharedProfile(std::shared_ptr<void>(), profile);
+    return share_static(profile);
   }
   return Error{ErrorKind::usage, fmt::format("unknown profile {}{}; {}", quote(name),
                                              did_you_mean(name, names_of_group("")), what_there_is(name))};
 }
 
 Result<SharedProfile> read_profile_file(std::string_view path) {
-  const std::string label = quote_path(path);
-  const Result<MappedFile> file = MappedFile::open(path);
-  if (!file) return file.error();
-  const auto value = parse_strict_json(text_of(file->bytes()), label, deepest_profile);
-  if (!value) return Error{ErrorKind::usage, value.error().message};
-  return profile_from_json(*value, label);
+  const Result<nlohmann::json> value = read_json_file(path, deepest_profile);
+  if (!value) return value.error();
+  return profile_from_json(*value, quote_path(path));
 }
 
 Result<SharedProfile> find_profile_or_file(std::string_view name_or_path) {
