@@ -1,106 +1,27 @@
 #include "reference/portable/gemm.h"
 
-#include <string>
-
 #include "formats/strict_math.h"
 #include "reference/portable/gemm_block_dots.h"
+#include "reference/portable/gemm_check.h"
 #include "reference/portable/gemm_matrix.h"
 #include "reference/portable/gemm_operand.h"
 #include "reference/portable/gemm_sums.h"
 #include "reference/portable/gemm_tensor_core.h"
+#include "reference/portable/gemm_weighted.h"
 
 namespace fp4proof::portable {
 
 namespace {
 
-// --- Refusals --------------------------------------------------------------------------------------------------------
-
-Error usage(std::string message) { return {ErrorKind::usage, "gemm: " + std::move(message)}; }
-
-std::string text_of(const std::vector<std::int64_t>& shape) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) text += (i != 0 ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
-
-/// Operand `name` ("A" or "B") on its own.
-Result<void> check_operand(const char* name, const Profile& profile, const Quantized& operand) {
-  const Geometry& g = operand.geometry;
-  const std::string who = std::string("operand ") + name + " (" + std::string(profile.name) + ")";
-  if (g.shape.size() != 2) {
-    return usage(who + " has shape " + text_of(g.shape) +
-                 " with the block axis last; a matrix is needed: flatten the other axes to one");
-  }
-  const int length = profile.block.cols;
-  if (length != 16 && length != 32 && length != 64) {
-    return usage(who + " has blocks of " + std::to_string(length) + " elements; 16, 32 and 64 are defined");
-  }
-  const auto expected = geometry_of_quantized(profile, g.shape, g.axis);
-  if (!expected) return expected.error();
-  const bool geometry_fits = g.rows == expected->rows && g.columns == expected->columns &&
-                             g.blocks == expected->blocks && g.code_bytes_per_row == expected->code_bytes_per_row &&
-                             g.scale_bytes_per_row == expected->scale_bytes_per_row;
-  if (!geometry_fits || operand.codes.size() != static_cast<std::size_t>(g.code_bytes()) ||
-      operand.scales.size() != static_cast<std::size_t>(g.scale_bytes())) {
-    return Error{ErrorKind::corrupt,
-                 "gemm: " + who + " of shape " + text_of(g.shape) + " needs " + std::to_string(expected->code_bytes()) +
-                     " bytes of codes and " + std::to_string(expected->scale_bytes()) + " of scales, but has " +
-                     std::to_string(operand.codes.size()) + " and " + std::to_string(operand.scales.size()) +
-                     "; quantize it again under its profile"};
-  }
-  return {};
-}
-
-Result<void> check_pair(const Profile& profile_a, const Quantized& a, const Profile& profile_b, const Quantized& b) {
-  if (profile_a.block.cols != profile_b.block.cols) {
-    return usage("A (" + std::string(profile_a.name) + ") has blocks of " + std::to_string(profile_a.block.cols) +
-                 " elements, B (" + std::string(profile_b.name) + ") of " + std::to_string(profile_b.block.cols) +
-                 "; quantize both with blocks of one length");
-  }
-  if (a.geometry.columns != b.geometry.columns) {
-    return usage("A of shape " + text_of(a.geometry.shape) + " and B of shape " + text_of(b.geometry.shape) +
-                 " differ in K, their last axis; C = A times B transposed needs the same K on both sides");
-  }
-  return {};
-}
-
-bool takes(Accumulator accumulator, const Profile& profile) {
-  switch (accumulator) {
-    case Accumulator::tc_blackwell_mxf8f6f4: return profile.family == Family::mx && profile.block.cols == 32;
-    case Accumulator::tc_blackwell_mxf4: return profile.family != Family::hif4 && profile.element == Element::e2m1;
-    case Accumulator::seq512:
-    case Accumulator::seq:
-    case Accumulator::exact:
-    case Accumulator::tc_hopper_fp16:
-    case Accumulator::tc_hopper_fp8: return true;
-  }
-  return false;
-}
-
-Result<void> check_accumulator(Accumulator accumulator, const Profile& a, const Profile& b) {
-  for (const Profile* profile : {&a, &b}) {
-    if (takes(accumulator, *profile)) continue;
-    const char* taken = accumulator == Accumulator::tc_blackwell_mxf4
-                            ? "mxfp4 and nvfp4 (E2M1 under E8M0 or E4M3 scales)"
-                            : "mxfp4, mxfp6 and mxfp8";
-    return usage("accumulator " + std::string(name_of(accumulator)) + " takes " + taken + ", not " +
-                 std::string(profile->name) +
-                 "; choose one of seq512, seq, exact, tc:hopper-fp16 and tc:hopper-fp8, which take every format");
-  }
-  return {};
-}
-
-// --- Sums ------------------------------------------------------------------------------------------------------------
-
-/// C by dots of blocks and a way to add them. `sums` is copied for every tile.
-template <class Dots, class Sums>
-void multiply(const Dots& dots, const Sums& sums, std::int64_t blocks, const Tiles& tiles, float* c) {
+/// C by dots of blocks and a way to add them: make_sums(panel of A, panel of B) gives the empty sums of a tile.
+template <class Dots, class MakeSums>
+void multiply(const Dots& dots, const MakeSums& make_sums, std::int64_t blocks, const Tiles& tiles, float* c) {
 #pragma omp parallel for schedule(static)
   for (std::int64_t tile = 0; tile < tiles.count(); ++tile) {
     const std::int64_t panel_a = tiles.panel_of_a(tile);
     const std::int64_t panel_b = tiles.panel_of_b(tile);
     TileDots tile_dots;
-    Sums tile_sums = sums;
+    auto tile_sums = make_sums(panel_a, panel_b);
     for (std::int64_t block = 0; block < blocks; ++block) {
       dots.compute(panel_a, panel_b, block, tile_dots);
       tile_sums.add(tile_dots, dots.scales_of_a(panel_a, block), dots.scales_of_b(panel_b, block));
@@ -124,12 +45,13 @@ void multiply_by_blackwell(const TensorCore& core, const OperandReader& reader_a
 void multiply(const OperandReader& a, const OperandReader& b, Accumulator accumulator, float* c) {
   const std::int64_t blocks = a.blocks();
   const Tiles tiles(a.rows(), b.rows());
-  const SequentialSums one_chunk(blocks);
-  const SequentialSums chunks(chunk_elements / a.length());
+  const auto one_chunk = [&](std::int64_t, std::int64_t) { return SequentialSums(blocks); };
+  const auto chunks = [&](std::int64_t, std::int64_t) { return SequentialSums(chunk_elements / a.length()); };
+  const auto exact_sums = [](std::int64_t, std::int64_t) { return ExactSums(); };
   switch (accumulator) {
     case Accumulator::seq512: return multiply(ExactDots(a, b), chunks, blocks, tiles, c);
     case Accumulator::seq: return multiply(ExactDots(a, b), one_chunk, blocks, tiles, c);
-    case Accumulator::exact: return multiply(ExactDots(a, b), ExactSums(), blocks, tiles, c);
+    case Accumulator::exact: return multiply(ExactDots(a, b), exact_sums, blocks, tiles, c);
     case Accumulator::tc_hopper_fp16:
       return multiply(HopperDots(hopper_fp16, hopper_fp16_min_exponent, a, b), chunks, blocks, tiles, c);
     case Accumulator::tc_hopper_fp8:
@@ -137,6 +59,40 @@ void multiply(const OperandReader& a, const OperandReader& b, Accumulator accumu
     case Accumulator::tc_blackwell_mxf8f6f4: return multiply_by_blackwell(blackwell_mxf8f6f4, a, b, c);
     case Accumulator::tc_blackwell_mxf4: return multiply_by_blackwell(blackwell_mxf4, a, b, c);
   }
+}
+
+Panels<float> panels_of_weights(std::span<const float> weights, std::int64_t rows, std::int64_t slices, int width) {
+  Panels<float> panels(rows, slices, width);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t slice = 0; slice < slices; ++slice)
+      panels.at(row, slice) = weights.empty() ? 1.0F : weights[static_cast<std::size_t>(row * slices + slice)];
+  }
+  return panels;
+}
+
+void multiply_slices(const OperandReader& a, const OperandReader& b, const SliceWeights& weights,
+                     Accumulator accumulator, float* c) {
+  const std::int64_t blocks = a.blocks();
+  const std::int64_t blocks_per_slice = weights.length / a.length();
+  const std::int64_t slices = (blocks + blocks_per_slice - 1) / blocks_per_slice;
+  const Panels<float> weights_a = panels_of_weights(weights.a, a.rows(), slices, tile_rows);
+  const Panels<float> weights_b = panels_of_weights(weights.b, b.rows(), slices, tile_columns);
+  const ExactDots dots(a, b);
+  const Tiles tiles(a.rows(), b.rows());
+  const auto cursor = [&](std::int64_t panel_a, std::int64_t panel_b) {
+    return SliceCursor(blocks_per_slice, weights_a.panel(panel_a, 0), weights_b.panel(panel_b, 0));
+  };
+  if (accumulator == Accumulator::exact) {
+    const auto sums = [&](std::int64_t panel_a, std::int64_t panel_b) {
+      return ExactSlicedSums(cursor(panel_a, panel_b));
+    };
+    return multiply(dots, sums, blocks, tiles, c);
+  }
+  const std::int64_t slices_per_chunk = accumulator == Accumulator::seq ? slices : chunk_elements / weights.length;
+  const auto sums = [&](std::int64_t panel_a, std::int64_t panel_b) {
+    return SlicedSums(slices_per_chunk, cursor(panel_a, panel_b));
+  };
+  multiply(dots, sums, blocks, tiles, c);
 }
 
 /// The tensor scales multiply finished sums, each product rounded once.
@@ -147,17 +103,25 @@ void apply_tensor_scales(float scale_a, float scale_b, std::vector<float>& c) {
 
 }  // namespace
 
-Result<std::vector<float>> gemm(const Profile& profile_a, const Quantized& a, const Profile& profile_b,
-                                const Quantized& b, Accumulator accumulator) {
-  if (const auto checked = check_operand("A", profile_a, a); !checked) return checked.error();
-  if (const auto checked = check_operand("B", profile_b, b); !checked) return checked.error();
-  if (const auto checked = check_pair(profile_a, a, profile_b, b); !checked) return checked.error();
-  if (const auto checked = check_accumulator(accumulator, profile_a, profile_b); !checked) return checked.error();
+Result<std::vector<float>> weighted_gemm(const Profile& profile_a, const Quantized& a, const Profile& profile_b,
+                                         const Quantized& b, const SliceWeights& weights, Accumulator accumulator) {
   return make_matrix("gemm", a.geometry.rows, b.geometry.rows, [&](std::vector<float>& c) {
     if (a.geometry.columns == 0) return;
-    multiply(OperandReader(profile_a, a), OperandReader(profile_b, b), accumulator, c.data());
+    const OperandReader reader_a(profile_a, a);
+    const OperandReader reader_b(profile_b, b);
+    if (weights.length == 0) {
+      multiply(reader_a, reader_b, accumulator, c.data());
+    } else {
+      multiply_slices(reader_a, reader_b, weights, accumulator, c.data());
+    }
     apply_tensor_scales(a.tensor_scale, b.tensor_scale, c);
   });
+}
+
+Result<std::vector<float>> gemm(const Profile& profile_a, const Quantized& a, const Profile& profile_b,
+                                const Quantized& b, Accumulator accumulator) {
+  if (const auto checked = check_gemm(profile_a, a, profile_b, b, accumulator); !checked) return checked.error();
+  return weighted_gemm(profile_a, a, profile_b, b, {}, accumulator);
 }
 
 }  // namespace fp4proof::portable

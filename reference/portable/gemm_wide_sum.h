@@ -1,5 +1,5 @@
 #pragma once
-// A sum wide enough for every product of two scaled blocks: order-free, rounded once.
+// A sum wide enough for every product of two scaled blocks, weighted or not: order-free, rounded once.
 
 #include <array>
 #include <bit>
@@ -11,8 +11,8 @@
 
 namespace fp4proof::portable {
 
-/// A two's complement fixed-point number of 768 bits, the lowest worth 2^-384. Block products reach from 2^-286 to
-/// 2^291, so 2^92 of them fit.
+/// A two's complement fixed-point number of 768 bits, the lowest worth 2^-384. Block products are multiples of 2^-286
+/// below 2^291, weights multiples of 2^-25 below 4, so 2^90 weighted products fit.
 class WideSum {
  public:
   /// Adds a binary64 number: zero, or of a magnitude from 2^-330 to 2^300. NaN and infinities add up by IEEE 754 and
@@ -39,6 +39,16 @@ class WideSum {
       add_at(index, low);
       add_at(index + 1, high);
     }
+  }
+
+  /// Adds the exact product of a block product and a weight: the upper half of the significand and the rest have exact
+  /// products with 24 bits.
+  void add_product(double term, float weight) {
+    constexpr std::uint64_t upper_half = ~((std::uint64_t{1} << 27) - 1);
+    const auto word = bits_as<std::uint64_t>(term);
+    const double upper = bits_as<double>(word & upper_half);
+    add(upper * weight);
+    if (upper != term && std::isfinite(upper)) add((term - upper) * weight);
   }
 
   /// The sum rounded once to binary32, ties to even; +0 where it is zero.

@@ -328,12 +328,15 @@ TEST(Gemm, RefusesFormatsThatAnAccumulatorDoesNotTake) {
   const Operand e4m3 = operand("mxfp8-e4m3/ocp", {{{one, {}}}});
   const Operand mx = operand("mxfp4/ocp", {{mxfp4_zero}});
   expect_refusal(mx, e4m3, Accumulator::tc_blackwell_mxf4, ErrorKind::usage,
-                 "gemm: accumulator tc:blackwell-mxf4 takes mxfp4 and nvfp4 (E2M1 under E8M0 or E4M3 scales), not "
-                 "mxfp8-e4m3/ocp" +
+                 "gemm: accumulator tc:blackwell-mxf4 takes mxfp4 and nvfp4 (E2M1 under E8M0 or E4M3 scales, blocks of "
+                 "16 or 32), not mxfp8-e4m3/ocp in blocks of 32" +
                      rest);
   const Operand nvfp4 = operand("nvfp4/direct", {{{0x38, {}}}});
-  expect_refusal(nvfp4, nvfp4, Accumulator::tc_blackwell_mxf8f6f4, ErrorKind::usage,
-                 "gemm: accumulator tc:blackwell-mxf8f6f4 takes mxfp4, mxfp6 and mxfp8, not nvfp4/direct" + rest);
+  expect_refusal(
+      nvfp4, nvfp4, Accumulator::tc_blackwell_mxf8f6f4, ErrorKind::usage,
+      "gemm: accumulator tc:blackwell-mxf8f6f4 takes mxfp4, mxfp6 and mxfp8 in blocks of 32, not nvfp4/direct in "
+      "blocks of 16" +
+          rest);
   const Operand hif4 = operand("hif4/gcc", {{{0xC0, {}}}});
   for (const Accumulator accumulator : {Accumulator::tc_blackwell_mxf4, Accumulator::tc_blackwell_mxf8f6f4})
     EXPECT_EQ(multiply(hif4, hif4, accumulator).error().kind, ErrorKind::usage);
