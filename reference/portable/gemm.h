@@ -18,16 +18,16 @@ namespace fp4proof::portable {
 /// The product of two quantized matrices, A of logical shape [M, K] and B of logical shape [N, K] (block axis last in
 /// the geometry). Returns C, row-major [M, N]. Every NaN of C is 0x7FC00000. K = 0 gives zeros.
 ///
-/// Needs profiles whose element, block and family go together, as those of every named profile do; MX profiles may also
-/// have tiles of 8, 16 or 64.
+/// Needs profiles whose element, block and family go together, as those of every named profile do; MX may also have
+/// tiles of 8, 16 or 64.
 /// The profiles may differ (MXFP4 times MXFP8) as long as their blocks have the same length. 2D profiles store every
 /// row of a tile with the tile's scale and need nothing special. What pads a row counts as zero, whatever its codes.
 /// The tensor scales of NVFP4 multiply the finished sum: C = RN32(RN32(sum * Ta) * Tb).
 ///
 /// Fails with ErrorKind::usage where the operands are no matrices or do not fit each other, and where the accumulator
-/// does not take the formats: tc:blackwell-mxf8f6f4 takes MX in blocks of 32, tc:blackwell-mxf4 takes E2M1 of MX or NVFP4
-/// in blocks of 16 or 32, all others take everything. Fails with ErrorKind::corrupt where the bytes do not fit the geometry, and with
-/// ErrorKind::unsupported where C or the unpacked operands do not fit in memory.
+/// does not take the formats: tc:blackwell-mxf8f6f4 takes MX in blocks of 32, tc:blackwell-mxf4 takes E2M1 of MX or
+/// NVFP4 in blocks of 16 or 32, all others take everything. Fails with ErrorKind::corrupt where the bytes do not fit
+/// the geometry, and with ErrorKind::unsupported where C or the unpacked operands do not fit in memory.
 Result<std::vector<float>> gemm(const Profile& profile_a, const Quantized& a, const Profile& profile_b,
                                 const Quantized& b, Accumulator accumulator);
 

@@ -1,5 +1,6 @@
 // Speed of the block GEMM, in 2 M N K operations a second and core. Everything between quantized operands and C is
-// timed, the unpacking of the operands and the memory of C included.
+// timed, the unpacking of the operands and the memory of C included. Corrected operands take turns with the plain
+// product of the same shape: `times_plain` is the median processor time over its median.
 #include <benchmark/benchmark.h>
 #include <omp.h>
 
@@ -11,7 +12,9 @@
 
 #include "formats/philox.h"
 #include "formats/spec_profiles.h"
+#include "reference/portable/correct.h"
 #include "reference/portable/gemm.h"
+#include "tests/benchmarks/benchmarks.h"
 
 namespace fp4proof::portable {
 namespace {
@@ -67,6 +70,35 @@ void run_bf16(benchmark::State& state, std::int64_t size, int threads) {
   count_operations(state, size);
 }
 
+Corrected corrected_operand(const Profile& profile, const CorrectionStack& stack, std::int64_t size,
+                            std::uint32_t step) {
+  const std::vector<float> values = normals(size * size, step);
+  const std::int64_t shape[] = {size, size};
+  return *correct(profile, stack, {DType::f32, shape, std::as_bytes(std::span(values)).data()});
+}
+
+/// A under the stack and B under what both sides share of it, against the product of plain operands.
+void run_corrected(benchmark::State& state, const Profile& profile, CorrectionStack stack, Accumulator accumulator,
+                   std::int64_t size) {
+  const CorrectionStack& none = *find_correction_stack("none");
+  const Corrected a = corrected_operand(profile, stack, size, 0);
+  stack.residual = {};
+  const Corrected b = corrected_operand(profile, stack, size, 1);
+  const Corrected plain_a = corrected_operand(profile, none, size, 0);
+  const Corrected plain_b = corrected_operand(profile, none, size, 1);
+  omp_set_num_threads(1);
+  const auto multiply = [&](const Corrected& x, const Corrected& y) {
+    auto c = gemm(x, y, accumulator);
+    if (!c) return state.SkipWithError(c.error().message.c_str());
+    benchmark::DoNotOptimize(c->data());
+  };
+  const auto medians = benchmarks::measure_in_turn(
+      state, benchmarks::Clock::processor, [&] { multiply(a, b); }, [&] { multiply(plain_a, plain_b); });
+  state.counters["median_ms"] = 1e3 * medians.work;
+  state.counters["plain_ms"] = 1e3 * medians.reference;
+  state.counters["times_plain"] = medians.work / medians.reference;
+}
+
 void add(const std::string& what, std::int64_t size, int threads,
          const std::function<void(benchmark::State&)>& function) {
   const std::string name = what + " " + std::to_string(size) + "^3 threads:" + std::to_string(threads);
@@ -80,7 +112,16 @@ void add_gemm(const std::string& a, const std::string& b, Accumulator accumulato
   });
 }
 
-void add_all() {
+void add_corrected(const std::string& profile, const std::string& stack, Accumulator accumulator, std::int64_t size) {
+  const std::string name =
+      profile + " " + stack + " " + std::string(name_of(accumulator)) + " " + std::to_string(size) + "^3 threads:1";
+  const auto function = [=](benchmark::State& state) {
+    run_corrected(state, *find_profile(profile), *find_correction_stack(stack), accumulator, size);
+  };
+  benchmark::RegisterBenchmark(name.c_str(), function)->UseManualTime()->Iterations(15)->Unit(benchmark::kMillisecond);
+}
+
+void add_all_products() {
   std::vector<int> thread_counts = {1};
   if (omp_get_max_threads() > 1) thread_counts.push_back(omp_get_max_threads());
   for (const int threads : thread_counts) {
@@ -99,15 +140,13 @@ void add_all() {
   }
   for (const Accumulator accumulator : {Accumulator::tc_blackwell_mxf8f6f4, Accumulator::tc_blackwell_mxf4})
     add_gemm("mxfp4/ocp", "mxfp4/ocp", accumulator, 256, 1);
+  for (const char* stack : {"mbs", "mbs-32", "resq", "rfq", "mbs+resq", "tile-8"})
+    add_corrected("mxfp4/rceil", stack, Accumulator::seq512, 1024);
+  add_corrected("mxfp4/rceil", "mbs", Accumulator::exact, 256);
+  add_corrected("hif4/gcc", "resq", Accumulator::seq512, 1024);
 }
 
 }  // namespace
 }  // namespace fp4proof::portable
 
-int main(int argc, char** argv) {
-  fp4proof::portable::add_all();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-}
+void fp4proof::benchmarks::add_all() { portable::add_all_products(); }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,6 +19,7 @@
 #include "reference/portable/dequantize.h"
 #include "reference/portable/quantize.h"
 #include "reference/portable/vectorize.h"
+#include "tests/benchmarks/benchmarks.h"
 
 namespace fp4proof::portable {
 namespace {
@@ -68,34 +68,14 @@ void copy_pass(std::span<const std::byte> input, std::span<std::byte> output) {
   benchmark::ClobberMemory();
 }
 
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
-}
-
-/// Runs `work` and `copy` in turn and reports both.
+/// Measures `work` and `copy` in turn and reports both.
 void measure(benchmark::State& state, std::size_t bytes, const std::function<void()>& work,
              const std::function<void()>& copy) {
-  work();
-  copy();
-  std::vector<double> work_times;
-  std::vector<double> copy_times;
-  for (auto _ : state) {
-    work_times.push_back(seconds_of(work));
-    copy_times.push_back(seconds_of(copy));
-    state.SetIterationTime(work_times.back());
-  }
-  state.counters["median_ms"] = 1e3 * median(work_times);
-  state.counters["copy_ms"] = 1e3 * median(copy_times);
-  state.counters["share_of_copy"] = median(copy_times) / median(work_times);
-  state.counters["bytes_per_s"] = static_cast<double>(bytes) / median(work_times);
+  const auto medians = benchmarks::measure_in_turn(state, benchmarks::Clock::wall, work, copy);
+  state.counters["median_ms"] = 1e3 * medians.work;
+  state.counters["copy_ms"] = 1e3 * medians.reference;
+  state.counters["share_of_copy"] = medians.reference / medians.work;
+  state.counters["bytes_per_s"] = static_cast<double>(bytes) / medians.work;
 }
 
 /// The buffers of one profile; codes and scales share one allocation so that a copy can write both.
@@ -151,7 +131,7 @@ void add(const char* profile, Direction direction, int threads) {
       ->Unit(benchmark::kMillisecond);
 }
 
-void add_all() {
+void add_all_profiles() {
   const int all_threads = omp_get_max_threads();
   std::vector<int> thread_counts = {1};
   if (all_threads > 1) thread_counts.push_back(all_threads);
@@ -167,10 +147,4 @@ void add_all() {
 }  // namespace
 }  // namespace fp4proof::portable
 
-int main(int argc, char** argv) {
-  fp4proof::portable::add_all();
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-}
+void fp4proof::benchmarks::add_all() { portable::add_all_profiles(); }

@@ -488,6 +488,38 @@ TEST(CorrectedGemm, ResidualOfOtherFamiliesIsTwoPlainProducts) {
   }
 }
 
+Corrected correct_rows(const Profile& profile, const CorrectionStack& stack, const std::vector<float>& values,
+                       std::int64_t columns) {
+  const std::int64_t shape[] = {static_cast<std::int64_t>(values.size()) / columns, columns};
+  return *correct(profile, stack, {DType::f32, shape, reinterpret_cast<const std::byte*>(values.data())});
+}
+
+TEST(CorrectedGemm, ProductWithTheIdentityIsTheDecodedTensor) {
+  // Not so under `multiply`, where decoding divides by f and a product multiplies by RN(1 / f).
+  constexpr std::int64_t size = 128;
+  std::vector<float> identity(size * size, 0.0F);
+  for (std::size_t i = 0; i < size; ++i) identity[i * size + i] = 1.0F;
+  std::vector<float> values;
+  for (std::uint64_t i = 0; i < size * size; ++i) values.push_back(random_normal(4, Stream::cases, 0, i));
+  int compared = 0;
+  for (const CorrectionStack& one_stack : correction_stacks()) {
+    const bool divides_twice = one_stack.macro.is_on() && one_stack.macro.form == MacroForm::multiply;
+    if (divides_twice || one_stack.hadamard.is_on()) continue;
+    CorrectionStack partner;
+    partner.tile = one_stack.tile;
+    for (const char* name : {"mxfp4/rceil", "mxfp4/ocp", "mxfp4/even", "mxfp8-e4m3/rceil"}) {
+      const Profile& profile = named(name);
+      if (!check_stack(profile, one_stack)) continue;
+      const Corrected a = correct_rows(profile, one_stack, values, size);
+      const Corrected b = correct_rows(profile, partner, identity, size);
+      for (const Accumulator accumulator : sums)
+        EXPECT_EQ(*gemm(a, b, accumulator), dequantize(a)) << one_stack.name << " " << name;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 40);
+}
+
 TEST(CorrectedGemm, SameBitsForAnyNumberOfThreads) {
   const int threads_before = omp_get_max_threads();
   for (const char* name : {"mbs", "mbs-32", "mbs+resq", "three-quarters", "tile-8"}) {
