@@ -46,7 +46,10 @@ class PartReader {
   }
 
   /// Marks a field as known that somebody else reads.
-  void skip(const char* name) { names_.emplace_back(name); }
+  void expect(const char* name, FieldNeed need) {
+    names_.emplace_back(name);
+    if (need == FieldNeed::required && !object_.contains(name)) missing_.push_back(prefix_ + name);
+  }
 
   /// What is wrong: no object, an unknown field, the first complaint, or missing fields, in this order.
   Result<void> finish() const;

@@ -125,7 +125,8 @@ Result<void> read_part_of(const json& object, const char* name, Part& part, std:
 
 Result<void> read_parts(CorrectionStack& stack, const json& value, std::string_view label) {
   PartReader reader(value, label, "");
-  for (const char* other : {"format", "name", "summary", "base", "hadamard", "macro", "residual"}) reader.skip(other);
+  for (const char* other : {"format", "name", "summary", "base", "hadamard", "macro", "residual"})
+    reader.expect(other, FieldNeed::optional);
   reader.read("tile", FieldNeed::optional, stack.tile);
   reader.check("tile", is_one_of(stack.tile, {0, 8, 16, 32, 64}), "must be 8, 16, 32 or 64, or 0 for no tiles");
   reader.read("stochastic", FieldNeed::optional, stack.stochastic);

@@ -1,13 +1,7 @@
 #include "conformance/corrections/stack_lookup.h"
 
-#include <fmt/format.h>
-
-#include <string>
-#include <vector>
-
-#include "conformance/profiles/json_fields.h"
 #include "conformance/profiles/json_file.h"
-#include "conformance/profiles/nearest_name.h"
+#include "conformance/profiles/named_lookup.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof {
@@ -16,19 +10,10 @@ namespace {
 
 constexpr std::size_t deepest_stack = 2;
 
-std::vector<std::string> stack_names() {
-  std::vector<std::string> names;
-  for (const CorrectionStack& stack : correction_stacks()) names.emplace_back(stack.name);
-  return names;
-}
-
 }  // namespace
 
 Result<SharedStack> named_stack(std::string_view name) {
-  if (const CorrectionStack* stack = find_correction_stack(name); stack != nullptr) return share_static(stack);
-  const std::vector<std::string> names = stack_names();
-  return Error{ErrorKind::usage, fmt::format("unknown correction stack {}{}; there are {}; a file must end in .json",
-                                             quote(name), did_you_mean(name, names), fmt::join(names, " "))};
+  return find_named("correction stack", name, correction_stacks());
 }
 
 Result<SharedStack> read_stack_file(std::string_view path) {

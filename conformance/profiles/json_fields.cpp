@@ -57,6 +57,12 @@ std::string set_field(bool& field, const json& value) {
   return {};
 }
 
+std::string set_field(std::string& field, const json& value) {
+  if (!value.is_string()) return "must be a text";
+  field = value.get<std::string>();
+  return {};
+}
+
 std::string set_field(float& field, const json& value) {
   static constexpr double rounds_to_infinity = 0x1.ffffffp127;
   static constexpr const char* too_far = "must be a number that binary32 can hold";

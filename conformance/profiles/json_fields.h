@@ -64,6 +64,7 @@ std::string set_field(std::uint8_t& field, const nlohmann::json& value);
 std::string set_field(std::uint32_t& field, const nlohmann::json& value);
 std::string set_field(std::uint64_t& field, const nlohmann::json& value);
 std::string set_field(bool& field, const nlohmann::json& value);
+std::string set_field(std::string& field, const nlohmann::json& value);
 /// Rounds to binary32, ties to even; a number that overflows, and one other than 0 that becomes 0, is refused.
 std::string set_field(float& field, const nlohmann::json& value);
 
