@@ -44,18 +44,30 @@ std::vector<Layout> layouts_of(const Profile& profile) {
   return {both_bits, upper_bit, own_bits};
 }
 
-struct Tally {
-  std::uint64_t pairs = 0;
+struct Count {
+  std::uint64_t elements = 0;
   std::uint64_t failures = 0;
-  std::uint64_t end_pairs = 0;
-  std::uint64_t end_failures = 0;
+  void add(bool is_good) {
+    ++elements;
+    failures += is_good ? 0 : 1;
+  }
+  Count& operator+=(const Count& other) {
+    elements += other.elements;
+    failures += other.failures;
+    return *this;
+  }
+};
+
+struct Tally {
+  Count inside;   ///< scale codes between the ends
+  Count lowest;   ///< scale code 0
+  Count highest;  ///< HiF4: scale code 0xFE
   std::uint64_t overflows = 0;
   std::uint64_t nonzero_residuals = 0;
   Tally& operator+=(const Tally& other) {
-    pairs += other.pairs;
-    failures += other.failures;
-    end_pairs += other.end_pairs;
-    end_failures += other.end_failures;
+    inside += other.inside;
+    lowest += other.lowest;
+    highest += other.highest;
     overflows += other.overflows;
     nonzero_residuals += other.nonzero_residuals;
     return *this;
@@ -74,8 +86,9 @@ bool residual_is_bf16(float x, float x1) {
   return is_exact && double{single} == sum && (float_bits(single) & 0xFFFFU) == 0;
 }
 
-bool is_end_code(Family family, std::uint8_t scale) {
-  return scale == 0 || (family == Family::hif4 && scale == e6m2_max);
+Count& count_of(Tally& tally, Family family, std::uint8_t scale) {
+  if (scale == 0) return tally.lowest;
+  return family == Family::hif4 && scale == e6m2_max ? tally.highest : tally.inside;
 }
 
 /// All x of 1 .. m under the maximum m, as words of bfloat16 magnitudes.
@@ -105,10 +118,8 @@ Tally sweep_maximum(const Profile& profile, const Layout& layout, std::uint16_t 
       ++tally.overflows;
       continue;
     }
-    const bool good = residual_is_bf16(input, values[i]);
-    const bool at_end = is_end_code(profile.family, quantized->scales[i / layout.size() * scale_stride]);
-    ++(at_end ? tally.end_pairs : tally.pairs);
-    if (!good) ++(at_end ? tally.end_failures : tally.failures);
+    const std::uint8_t scale = quantized->scales[i / layout.size() * scale_stride];
+    count_of(tally, profile.family, scale).add(residual_is_bf16(input, values[i]));
     if (input != values[i]) ++tally.nonzero_residuals;
   }
   return tally;
@@ -143,12 +154,14 @@ int main(int argc, char** argv) {
     const auto start = std::chrono::steady_clock::now();
     const Tally tally = sweep(*profile, stride);
     fmt::print(
-        "{:<14} {:>12} pairs, {} not bfloat16; at end codes {:>12} pairs, {} not bfloat16; {} decode to infinity; {} "
-        "residuals not 0; {:.1f} s\n",
-        name, tally.pairs, tally.failures, tally.end_pairs, tally.end_failures, tally.overflows,
-        tally.nonzero_residuals, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        "{:<12} not bfloat16: {} of {} elements; at the lowest scale code {} of {}, at the highest {} of {}; {} decode "
+        "to "
+        "infinity; {} residuals are not 0; {:.1f} s\n",
+        name, tally.inside.failures, tally.inside.elements, tally.lowest.failures, tally.lowest.elements,
+        tally.highest.failures, tally.highest.elements, tally.overflows, tally.nonzero_residuals,
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     std::fflush(stdout);
-    all_good = all_good && tally.failures == 0 && tally.pairs != 0 && tally.nonzero_residuals != 0;
+    all_good = all_good && tally.inside.failures == 0 && tally.inside.elements != 0 && tally.nonzero_residuals != 0;
   }
   return all_good ? 0 : 1;
 }
