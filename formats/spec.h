@@ -27,7 +27,7 @@ inline constexpr std::size_t element_count = 8;
 ///     e == 0:  f * 2^(1 - bias - mantissa_bits)
 ///     e >= 1:  (2^mantissa_bits + f) * 2^(e - bias - mantissa_bits).
 struct ElementSpec {
-  std::string_view name;
+  const char* name;  ///< no string_view: device code cannot make one
   int exponent_bits;
   int mantissa_bits;
   int bias;

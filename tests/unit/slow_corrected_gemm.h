@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "reference/portable/correct.h"
@@ -60,14 +59,14 @@ class Part {
 
 struct Operand {
   explicit Operand(const Corrected& corrected)
-      : stack(corrected.stack), length(corrected.profile.block.cols), first(corrected, corrected.first) {
-    if (corrected.residual) residual.emplace(corrected, *corrected.residual);
+      : stack(corrected.stack), length(corrected.profile.block.cols), parts{Part(corrected, corrected.first)} {
+    if (corrected.residual) parts.emplace_back(corrected, *corrected.residual);
   }
+  bool has_residual() const { return parts.size() == 2; }
 
   CorrectionStack stack;
   int length;
-  Part first;
-  std::optional<Part> residual;
+  std::vector<Part> parts;  ///< the first, and the residual where there is one
 };
 
 /// A row of one part.
@@ -150,9 +149,11 @@ inline float product(const Operand& a, const Row& row_a, const Operand& b, const
 
 /// Element [m, n] of the product, rule C42.
 inline float element(const Operand& a, std::int64_t m, const Operand& b, std::int64_t n, Accumulator accumulator) {
-  const float y = product(a, {a.first, m}, b, {b.first, n}, accumulator);
-  if (a.residual) return y + a.stack.residual.alpha * product(a, {*a.residual, m}, b, {b.first, n}, accumulator);
-  if (b.residual) return y + b.stack.residual.alpha * product(a, {a.first, m}, b, {*b.residual, n}, accumulator);
+  const Row row_a = {a.parts[0], m};
+  const Row row_b = {b.parts[0], n};
+  const float y = product(a, row_a, b, row_b, accumulator);
+  if (a.has_residual()) return y + a.stack.residual.alpha * product(a, {a.parts[1], m}, b, row_b, accumulator);
+  if (b.has_residual()) return y + b.stack.residual.alpha * product(a, row_a, b, {b.parts[1], n}, accumulator);
   return y;
 }
 
