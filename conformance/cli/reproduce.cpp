@@ -1,99 +1,58 @@
+// fp4proof reproduce: published figures, measured again.
+
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <string>
 
 #include "conformance/cli/common_options.h"
-#include "conformance/cli/progress.h"
+#include "conformance/cli/reproduce_figures.h"
 #include "conformance/cli/verb.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/figures/hif4_figure3.h"
-#include "conformance/report/line_chart.h"
-#include "conformance/vectors/atomic_file.h"
 
 namespace fp4proof::cli {
 
 namespace {
 
-struct Options {
-  std::string figure;
-  std::string svg;
-  std::uint64_t seed = 1;
-  bool json = false;
-};
+constexpr const char* figure3 = "hif4-figure-3";
+constexpr const char* corrections = "corrections";
 
-nlohmann::json to_json(const Figure3& figure) {
-  nlohmann::json rows = nlohmann::json::array();
-  for (const Figure3Row& row : figure.rows) {
-    rows.push_back({{"x", row.x},
-                    {"hif4_mse_over_sigma2", row.hif4},
-                    {"mxfp4_over_hif4", row.mxfp4_ratio},
-                    {"nvfp4_over_hif4", row.nvfp4_ratio},
-                    {"nvfp4_direct_over_hif4", row.nvfp4_direct_ratio}});
-  }
-  nlohmann::json checks = nlohmann::json::array();
-  for (const Figure3Check& check : figure.checks) {
-    checks.push_back({{"name", check.name},
-                      {"mean", check.mean},
-                      {"lowest", check.lowest},
-                      {"highest", check.highest},
-                      {"bounds", {check.low_bound, check.high_bound}},
-                      {"holds", check.holds()}});
-  }
-  return {{"figure", "hif4-figure-3"}, {"rows", rows}, {"checks", checks}};
+Error misplaced(const char* option, const char* figure) {
+  return {ErrorKind::usage, fmt::format("{} belongs to the figure {}; remove it", option, figure)};
 }
 
-void print_table(Session& session, const Figure3& figure) {
-  session.print(fmt::format("{:>3} {:>18} {:>12} {:>20} {:>14}\n", "x", "HiF4 MSE/sigma^2", "MXFP4/HiF4",
-                            "NVFP4+scale/HiF4", "NVFP4/HiF4"));
-  for (const Figure3Row& row : figure.rows) {
-    session.print(fmt::format("{:>3} {:>18.4e} {:>12.4f} {:>20.4f} {:>14.4f}\n", row.x, row.hif4, row.mxfp4_ratio,
-                              row.nvfp4_ratio, row.nvfp4_direct_ratio));
+Result<ExitCode> run(const ReproduceOptions& options, Session& session) {
+  if (options.figure == figure3) {
+    if (!options.markdown.empty()) return misplaced("--markdown", corrections);
+    return reproduce_hif4_figure3(options, session);
   }
-  session.print("\n");
-  for (const Figure3Check& check : figure.checks) {
-    session.print(fmt::format("{:<32} mean {:.5g}, every matrix in [{:.5g}, {:.5g}], bounds [{:.5g}, {:.5g}]: {}\n",
-                              check.name, check.mean, check.lowest, check.highest, check.low_bound, check.high_bound,
-                              check.holds() ? "holds" : "FAILS"));
-  }
+  if (!options.svg.empty()) return misplaced("--svg", figure3);
+  return reproduce_corrections(options, session);
 }
 
-Result<ExitCode> run(const Options& options, Session& session) {
-  Figure3 figure;
-  {
-    Progress progress("matrices", 18);
-    figure = hif4_figure3(options.seed, [&] { progress.advance(1); });
-  }
-  if (!options.svg.empty()) {
-    const std::string svg = to_svg(figure3_chart(figure));
-    const auto written = write_file(options.svg, {reinterpret_cast<const std::uint8_t*>(svg.data()), svg.size()});
-    if (!written) return written.error();
-  }
-  if (options.json) {
-    session.print_json(to_json(figure));
-  } else {
-    print_table(session, figure);
-  }
-  for (const Figure3Check& check : figure.checks) {
-    if (!check.holds()) return ExitCode::mismatch;
-  }
-  return ExitCode::conformant;
-}
+constexpr const char* help =
+    "Figures:\n"
+    "  hif4-figure-3  error of HiF4, NVFP4 and MXFP4 on Gaussian matrices\n"
+    "  corrections    every published figure on error decomposition and corrections\n"
+    "Examples:\n"
+    "  fp4proof reproduce hif4-figure-3 --svg figure3.svg\n"
+    "  fp4proof reproduce corrections --markdown figures.md";
 
 Action add(CLI::App& command, Session& session) {
   command.description(
       "Reproduce a published figure and check it against its bounds.\n"
       "Exit code 0: every bound holds; 1: one does not.");
-  auto options = std::make_shared<Options>();
-  command.add_option("FIGURE", options->figure, "which figure")->required()->check(CLI::IsMember({"hif4-figure-3"}));
-  command.add_option("--svg", options->svg, "write the chart to this file");
+  auto options = std::make_shared<ReproduceOptions>();
+  command.add_option("FIGURE", options->figure, "which figure")
+      ->required()
+      ->check(CLI::IsMember({figure3, corrections}));
+  command.add_option("--svg", options->svg, "hif4-figure-3: write the chart to this file");
+  command.add_option("--markdown", options->markdown, "corrections: write the tables as a page to this file");
   command.add_option("--seed", options->seed, "Philox seed of the matrices")
       ->check(decimal_number(false))
       ->capture_default_str();
   command.add_flag("--json", options->json, "print the numbers as JSON");
   session.add_threads_option(command);
-  command.footer("Examples:\n  fp4proof reproduce hif4-figure-3 --svg figure3.svg");
+  command.footer(help);
   return [options, &session] { return run(*options, session); };
 }
 
