@@ -72,14 +72,11 @@ Result<void> check_parts(const Corrected& a, const Corrected& b, Accumulator acc
   return {};
 }
 
-/// Whether both operands went through the same transform: fields that play no part are not compared.
+/// Whether both operands went through the same transform (C13).
 bool same_transform(const Corrected& a, const Corrected& b) {
-  const HadamardSpec& x = a.stack.hadamard;
-  const HadamardSpec& y = b.stack.hadamard;
-  if (!x.is_on() && !y.is_on()) return true;
-  if (x.size != y.size || x.signs != y.signs) return false;
-  if (x.signs == HadamardSigns::none) return true;
-  return x.seed == y.seed && (x.signs == HadamardSigns::fixed || a.product == b.product);
+  const HadamardSpec& spec = a.stack.hadamard;
+  if (!spec.is_on() && !b.stack.hadamard.is_on()) return true;
+  return spec == b.stack.hadamard && (spec.signs != HadamardSigns::fresh || a.product == b.product);
 }
 
 std::string text_of_transform(const Corrected& operand) {
