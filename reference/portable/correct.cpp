@@ -4,6 +4,7 @@
 #include <string>
 
 #include "formats/strict_math.h"
+#include "reference/portable/correct_segment.h"
 #include "reference/portable/corrected_parts.h"
 #include "reference/portable/dequantize.h"
 #include "reference/portable/hadamard.h"
@@ -29,26 +30,32 @@ std::vector<float> load_rows(const TensorView& tensor, const Geometry& g) {
   return rows;
 }
 
-template <class Apply>
-void for_each_row(const Geometry& g, std::vector<float>& rows, Apply apply) {
+/// Applies a transform of binary32 words to every row.
+template <class Transform>
+void transform_rows(const Geometry& g, std::vector<float>& rows, Transform transform) {
 #pragma omp parallel for schedule(static)
   for (std::int64_t row = 0; row < g.rows; ++row) {
-    apply(std::span(rows).subspan(static_cast<std::size_t>(row * g.columns), static_cast<std::size_t>(g.columns)));
+    float* values = rows.data() + row * g.columns;
+    std::vector<std::uint32_t> words(static_cast<std::size_t>(g.columns));
+    std::transform(values, values + g.columns, words.begin(), float_bits);
+    transform(words.data());
+    std::transform(words.begin(), words.end(), values, float_from_bits);
   }
 }
 
 /// Codes rows by the inner quantizer (C1). They go through quantize() in the order of the input tensor, which addresses
 /// the random words (C3).
-Result<CodedPart> code_part(const Profile& profile, const CorrectionStack& stack, const TensorView& tensor,
-                            const Geometry& g, const QuantizeOptions& options, std::vector<float> rows) {
+Result<CodedPart> code_part(const Corrected& corrected, const TensorView& tensor, const Geometry& g,
+                            const QuantizeOptions& options, std::vector<float> rows) {
+  const MacroSpec& macro = corrected.stack.macro;
   CodedPart part;
-  if (stack.macro.is_on()) {
-    part.macro = macro_bytes(profile, stack.macro, g, rows);
-    scale_macro_blocks(stack.macro, g, part.macro, rows);
+  if (macro.is_on()) {
+    part.macro = macro_bytes(corrected.profile, macro, g, rows);
+    scale_macro_blocks(macro, g, part.macro, rows);
   }
   if (g.inner != 1) rows = restore_axis(g, rows);
   auto quantized =
-      quantize(profile, {DType::f32, tensor.shape, reinterpret_cast<const std::byte*>(rows.data())}, options);
+      quantize(corrected.profile, {DType::f32, tensor.shape, reinterpret_cast<const std::byte*>(rows.data())}, options);
   if (!quantized) return quantized.error();
   part.quantized = *std::move(quantized);
   return part;
@@ -61,7 +68,7 @@ std::vector<float> inner_input(const CorrectionStack& stack, std::uint32_t produ
   std::vector<float> rows = load_rows(tensor, geometry);
   if (stack.hadamard.is_on()) {
     const HadamardTransform transform(stack.hadamard, product, geometry.columns);
-    for_each_row(geometry, rows, [&](std::span<float> row) { transform.forward(0, row); });
+    transform_rows(geometry, rows, [&](std::uint32_t* row) { transform.forward(0, geometry.columns, row); });
   }
   return rows;
 }
@@ -81,6 +88,22 @@ std::vector<float> difference(std::span<const float> input, std::span<const floa
   std::vector<float> result(input.size());
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = strict::canonicalise_nan(input[i] - decoded[i]);
   return result;
+}
+
+Result<void> correct_by_steps(const TensorView& tensor, const Geometry& geometry, const QuantizeOptions& options,
+                              Corrected& result) {
+  const std::vector<float> input = inner_input(result.stack, result.product, tensor, geometry);
+  auto first = code_part(result, tensor, geometry, options, input);
+  if (!first) return first.error();
+  result.first = *std::move(first);
+  if (!result.stack.residual.is_on()) return {};
+  std::vector<float> residual = difference(input, decode_part(result, result.first));
+  const std::vector<std::uint8_t> mask = residual_mask(result.stack.residual, geometry, input, residual);
+  auto second = code_part(result, tensor, geometry, options, std::move(residual));
+  if (!second) return second.error();
+  apply_mask(result.profile, geometry, mask, second->quantized.codes);
+  result.residual = *std::move(second);
+  return {};
 }
 
 Result<Corrected> correct(const Profile& profile, const CorrectionStack& stack, const TensorView& tensor,
@@ -103,18 +126,11 @@ Result<Corrected> correct(const Profile& profile, const CorrectionStack& stack, 
                                        std::to_string(stack.hadamard.size) +
                                        "; choose another axis, a smaller transform, or a longer tensor"};
   }
-  const std::vector<float> input = inner_input(stack, options.product, tensor, *cut);
-  auto first = code_part(result.profile, stack, tensor, *cut, inner_options, input);
-  if (!first) return first.error();
-  result.first = *std::move(first);
-  if (!stack.residual.is_on()) return result;
-
-  std::vector<float> residual = difference(input, decode_part(result, result.first));
-  const std::vector<std::uint8_t> mask = residual_mask(stack.residual, *cut, input, residual);
-  auto second = code_part(result.profile, stack, tensor, *cut, inner_options, std::move(residual));
-  if (!second) return second.error();
-  apply_mask(result.profile, *cut, mask, second->quantized.codes);
-  result.residual = *std::move(second);
+  if (goes_by_segments(result.profile, stack, *cut)) {
+    correct_by_segments(tensor, *cut, result);
+    return result;
+  }
+  if (const auto done = correct_by_steps(tensor, *cut, inner_options, result); !done) return done.error();
   return result;
 }
 
@@ -128,7 +144,7 @@ std::vector<float> dequantize(const Corrected& corrected) {
   if (corrected.stack.hadamard.is_on()) {
     const Geometry& g = corrected.geometry();
     const HadamardTransform transform(corrected.stack.hadamard, corrected.product, g.columns);
-    for_each_row(g, rows, [&](std::span<float> row) { transform.inverse(0, row); });
+    transform_rows(g, rows, [&](std::uint32_t* row) { transform.inverse(0, g.columns, row); });
   }
   return rows;
 }

@@ -14,6 +14,11 @@ namespace fp4proof::portable {
 std::vector<float> inner_input(const CorrectionStack& stack, std::uint32_t product, const TensorView& tensor,
                                const Geometry& geometry);
 
+/// Fills `result`, whose profile, stack and product are set, step by step on the whole tensor: any stack that
+/// check_stack() accepts and a K that fits its Hadamard size. Errors: those of quantize().
+Result<void> correct_by_steps(const TensorView& tensor, const Geometry& geometry, const QuantizeOptions& options,
+                              Corrected& result);
+
 /// What one part decodes to, in rows.
 std::vector<float> decode_part(const Corrected& corrected, const CodedPart& part);
 

@@ -11,6 +11,7 @@ inline constexpr int lane_count = 16;
 using FloatLanes = float __attribute__((vector_size(64)));
 using WordLanes = std::uint32_t __attribute__((vector_size(64)));
 using MaskLanes = std::int32_t __attribute__((vector_size(64)));  ///< 0 or -1 a lane, as comparisons give
+using HalfLanes = std::uint16_t __attribute__((vector_size(32)));
 using ByteLanes = std::uint8_t __attribute__((vector_size(16)));
 
 #define FP4PROOF_INLINE [[gnu::always_inline]] inline
@@ -19,9 +20,16 @@ FP4PROOF_INLINE void load_lanes(const std::uint32_t* from, WordLanes& lanes) {
   std::memcpy(&lanes, from, sizeof lanes);
 }
 
+// Words become bytes and bytes words by way of halves: g++ 12 takes a conversion of one step whole, of two apart.
 FP4PROOF_INLINE void store_bytes(const WordLanes& lanes, std::uint8_t* to) {
-  const ByteLanes bytes = __builtin_convertvector(lanes, ByteLanes);
+  const ByteLanes bytes = __builtin_convertvector(__builtin_convertvector(lanes, HalfLanes), ByteLanes);
   std::memcpy(to, &bytes, sizeof bytes);
+}
+
+FP4PROOF_INLINE void load_bytes(const std::uint8_t* from, WordLanes& lanes) {
+  ByteLanes bytes;
+  std::memcpy(&bytes, from, sizeof bytes);
+  lanes = __builtin_convertvector(__builtin_convertvector(bytes, HalfLanes), WordLanes);
 }
 
 /// lanes[i] := max(lanes[i], lanes[i ^ 1]), and so on up: every lane of a group of 2, 4, 8 or 16 holds its maximum.

@@ -31,7 +31,7 @@ class Runs {
     blocks_per_step_ = along_columns_ ? blocks_per_run : 1;
     rows_per_step_ = tile_rows_ > 1 ? tile_rows_ : along_columns_ ? 1 : blocks_per_run;
     steps_per_row_ = (g.blocks + blocks_per_step_ - 1) / blocks_per_step_;
-    period_ = tile_rows_ > 1 ? g.matrix_rows : g.inner;
+    period_ = std::max<std::int64_t>(tile_rows_ > 1 ? g.matrix_rows : g.inner, 1);  // an empty matrix has no rows
     panels_per_period_ = (period_ + rows_per_step_ - 1) / rows_per_step_;
     first_panel_ = panel_of(begin);
     panels_ = end > begin ? panel_of(end - 1) - first_panel_ + 1 : 0;
@@ -207,6 +207,10 @@ float tensor_scale_of(const Profile& profile, const TensorView& tensor) {
 Result<void> quantize_rows(const Profile& profile, const TensorView& tensor, const Geometry& geometry,
                            const QuantizeOptions& options, float tensor_scale, std::int64_t begin, std::int64_t end,
                            std::span<std::uint8_t> codes, std::span<std::uint8_t> scales) {
+  if (options.three_quarters && profile.family != Family::mx) {
+    return Error{ErrorKind::usage, "quantize: three-quarters needs the power-of-two scales of MX, which profile " +
+                                       std::string(profile.name) + " has not; choose an MX profile"};
+  }
   const RunEncoder encoder(profile, tensor_scale, options.three_quarters);
   const Job job{profile, tensor, geometry, options, encoder, begin, codes.data(), scales.data()};
   const Runs runs(profile, geometry, begin, end);

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 
+#include "reference/portable/correct_kernels.h"
 #include "reference/portable/level_kernels.h"
 #include "reference/portable/three_quarters.h"
 
 namespace fp4proof::portable {
 
 RunEncoder::RunEncoder(const Profile& profile, float tensor_scale, bool three_quarters)
-    : profile_(profile),
-      tensor_scale_(tensor_scale),
-      three_quarters_(three_quarters),
-      path_(three_quarters ? Path::scalar : choose(profile)) {
+    : profile_(profile), tensor_scale_(tensor_scale), three_quarters_(three_quarters), path_(choose(profile)) {
   switch (path_) {
     case Path::scalar: break;
     case Path::mx_levels:
@@ -56,7 +54,7 @@ void RunEncoder::encode_wide(const std::uint32_t* words, float factor, std::uint
   }
 }
 
-void RunEncoder::encode_mx(int blocks, const std::uint32_t* words, std::uint32_t* row_scales, std::uint8_t* codes,
+void RunEncoder::encode_mx(int blocks, std::uint32_t* words, std::uint32_t* row_scales, std::uint8_t* codes,
                            Plain& plain) const {
   const int size = profile_.block.size();
   std::array<std::uint32_t, blocks_per_run> amax_bits;
@@ -71,6 +69,7 @@ void RunEncoder::encode_mx(int blocks, const std::uint32_t* words, std::uint32_t
     plain[at] = scale != e8m0_nan && !flushed;
     factors[at] = plain[at] ? pow2f(e8m0_bias - static_cast<int>(scale)) : 0.0F;
     std::fill_n(row_scales + b * profile_.block.rows, profile_.block.rows, std::uint32_t{scale});
+    if (three_quarters_ && plain[at]) multiply_by(0.75F, size, words + b * size);
   }
   if (path_ == Path::mx_levels) {
     encode_levels(profile_.element, words, blocks, size, factors.data(), thresholds_, SignRule(profile_.zero_sign),

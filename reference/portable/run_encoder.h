@@ -24,8 +24,8 @@ class RunEncoder {
   };
 
   /// Encodes `blocks` (at most blocks_per_run) blocks. `words` are binary32 words (changed in place where the profile
-  /// rounds or flushes its inputs), `random` one word an element or null, `row_scales` block.rows words a block,
-  /// `codes` one byte an element. Returns the first rejected block and why, or nothing.
+  /// rounds or flushes its inputs, and under three-quarters), `random` one word an element or null, `row_scales`
+  /// block.rows words a block, `codes` one byte an element. Returns the first rejected block and why, or nothing.
   std::optional<Rejection> encode(int blocks, std::uint32_t* words, const std::uint32_t* random,
                                   std::uint32_t* row_scales, std::uint8_t* codes) const;
 
@@ -36,8 +36,7 @@ class RunEncoder {
 
   /// Fast paths: encode every block as if it were plain, and report in `plain` which ones were.
   using Plain = std::array<bool, blocks_per_run>;
-  void encode_mx(int blocks, const std::uint32_t* words, std::uint32_t* row_scales, std::uint8_t* codes,
-                 Plain& plain) const;
+  void encode_mx(int blocks, std::uint32_t* words, std::uint32_t* row_scales, std::uint8_t* codes, Plain& plain) const;
   void encode_hif4(int blocks, const std::uint32_t* words, std::uint32_t* row_scales, std::uint8_t* codes,
                    Plain& plain) const;
   void encode_wide(const std::uint32_t* words, float factor, std::uint8_t* codes) const;
