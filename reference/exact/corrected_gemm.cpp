@@ -131,8 +131,9 @@ Result<void> check_factors(const CorrectedMatrix& a, const CorrectedMatrix& b, A
   if (a.profile.block.cols != b.profile.block.cols) return refusal("the operands have blocks of different length");
   if (a.residual && b.residual) return refusal("both operands have a residual");
   const HadamardSpec& hadamard = a.stack.hadamard;
-  const bool unequal =
-      hadamard.is_on() || b.stack.hadamard.is_on() ? !(hadamard == b.stack.hadamard) || a.product != b.product : false;
+  const bool any_hadamard = hadamard.is_on() || b.stack.hadamard.is_on();
+  const bool renewed = hadamard.signs == HadamardSigns::fresh && a.product != b.product;
+  const bool unequal = any_hadamard && (hadamard != b.stack.hadamard || renewed);
   if (unequal) return refusal("the operands have unequal Hadamard transforms");
   const MacroSpec& macro_a = a.stack.macro;
   const MacroSpec& macro_b = b.stack.macro;

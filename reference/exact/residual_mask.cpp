@@ -142,8 +142,8 @@ std::vector<KeptPair> kept_pairs(std::span<const std::uint32_t> row, std::size_t
 std::size_t kept_count(float fraction, std::size_t count) {
   const Rational exact =
       float_value(std::bit_cast<std::uint32_t>(fraction)) * Rational(static_cast<std::int64_t>(count));
-  const Integer below = exact.floor();
-  return static_cast<std::size_t>(exact.is_integer() ? below : Integer(below + 1));
+  const auto below = static_cast<std::size_t>(exact.floor());
+  return exact.is_integer() ? below : below + 1;
 }
 
 std::vector<std::uint8_t> residual_mask(const ResidualSpec& spec, std::span<const std::uint32_t> x,
