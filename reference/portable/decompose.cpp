@@ -117,6 +117,11 @@ Result<void> decompose_rows(const Profile& profile, const TensorView& tensor, co
                                              " columns; the block length must divide " +
                                              std::to_string(segment_columns)};
   }
+  if (options.three_quarters && values.empty()) {
+    return Error{ErrorKind::usage,
+                 "decompose: three-quarters is no quantization of a profile; give the decoded values of the corrected "
+                 "tensor"};
+  }
   const DecomposeJob job{profile, tensor, geometry, options, tensor_scale, begin, values, output};
   const SegmentDecomposer decomposer(job);
   for (std::int64_t row = begin; row < end;) {

@@ -69,7 +69,7 @@ struct DecomposeOutput {
 /// quantize_rows(). `values` is Q(x), [end - begin, columns] with the block axis last; empty: the profile's own
 /// quantization. Needs about 0.4 MiB a thread and one ErrorSplit for each of up to 8192 segments of 4096 columns.
 /// Errors: those of quantize_rows() where `values` is empty; ErrorKind::unsupported for a block length that does not
-/// divide 4096.
+/// divide 4096; ErrorKind::usage for options.three_quarters without `values`.
 Result<void> decompose_rows(const Profile& profile, const TensorView& tensor, const Geometry& geometry,
                             const QuantizeOptions& options, float tensor_scale, std::int64_t begin, std::int64_t end,
                             std::span<const float> values, const DecomposeOutput& output);

@@ -17,7 +17,10 @@ SegmentDecomposer::SegmentDecomposer(const DecomposeJob& job)
     : job_(job),
       encoder_(job.profile, job.tensor_scale),
       ideal_(job.profile),
-      stochastic_(job.profile.rounding == Rounding::stochastic) {}
+      fast_(job.profile),
+      stochastic_(job.profile.rounding == Rounding::stochastic),
+      takes_fast_road_(RunDecomposer::covers(job.profile) && job.geometry.inner == 1 && job.values.empty() &&
+                       job.output.blocks.empty() && job.output.elements.empty()) {}
 
 std::int64_t SegmentDecomposer::segments() const {
   return (job_.geometry.columns + segment_columns - 1) / segment_columns;
@@ -100,6 +103,12 @@ bool SegmentDecomposer::quantize(const Run& run, SegmentScratch& scratch) const 
                           scratch.row_scales.data(), scratch.codes.data());
 }
 
+bool SegmentDecomposer::add_up_fast(const Run& run, SegmentScratch& scratch) const {
+  return takes_fast_road_ && run.count == run.width &&
+         fast_.add(blocks_of(run), scratch.words.data(), scratch.codes.data(), scratch.row_scales.data(),
+                   scratch.rows[0]);
+}
+
 void SegmentDecomposer::idealize(const Run& run, SegmentScratch& scratch) const {
   const int size = job_.profile.block.size();
   for (int b = 0; b < blocks_of(run); ++b) {
@@ -156,8 +165,10 @@ bool SegmentDecomposer::decompose(const Panel& panel, std::int64_t segment, Segm
     load(run, scratch);
     if (stochastic_) draw_random(run, scratch);
     if (!quantize(run, scratch)) return false;
-    idealize(run, scratch);
-    add_up(run, scratch);
+    if (!add_up_fast(run, scratch)) {
+      idealize(run, scratch);
+      add_up(run, scratch);
+    }
     column += run.width;
   }
   for (std::size_t r = 0; r < rows; ++r) sums[r] = scratch.rows[r].folded();

@@ -7,6 +7,7 @@
 
 #include "reference/portable/decompose.h"
 #include "reference/portable/decompose_ideal.h"
+#include "reference/portable/decompose_run.h"
 #include "reference/portable/decompose_sums.h"
 #include "reference/portable/run_encoder.h"
 
@@ -71,6 +72,7 @@ class SegmentDecomposer {
   void load_strided(const Run& run, SegmentScratch& scratch) const;
   void draw_random(const Run& run, SegmentScratch& scratch) const;
   bool quantize(const Run& run, SegmentScratch& scratch) const;
+  bool add_up_fast(const Run& run, SegmentScratch& scratch) const;
   void idealize(const Run& run, SegmentScratch& scratch) const;
   float quantized_value(const Run& run, const SegmentScratch& scratch, int r, int c) const;
   void add_up(const Run& run, SegmentScratch& scratch) const;
@@ -79,7 +81,9 @@ class SegmentDecomposer {
   const DecomposeJob& job_;
   RunEncoder encoder_;
   IdealQuantizer ideal_;
+  RunDecomposer fast_;
   bool stochastic_;
+  bool takes_fast_road_;
 };
 
 }  // namespace fp4proof::portable

@@ -39,6 +39,14 @@ inline bool is_exact_difference(double a, double b) {
 /// Sums over elements of one segment, or of one row of a block.
 class LaneSums {
  public:
+  static constexpr std::size_t sum_count = 8;
+  using Lanes = std::array<double, sum_lanes>;
+
+  /// The lanes of every sum, in the order of ErrorSplit from `value` on.
+  Lanes* lanes() { return sums_.data(); }
+  /// Adds the counts of elements whose products went into the lanes.
+  void add_counts(const ErrorSplit& counts) { counts_.add(counts); }
+
   /// Adds the element that stands at `column` of the segment or block. Returns its terms.
   ErrorTerms add(std::int64_t column, const ScaledElement& e) {
     ++counts_.elements;
@@ -67,9 +75,6 @@ class LaneSums {
   }
 
  private:
-  static constexpr std::size_t sum_count = 8;
-  using Lanes = std::array<double, sum_lanes>;
-
   void count(const ScaledElement& e, const ErrorTerms& t) {
     const bool nonzero = e.input != 0.0;
     counts_.in_deadzone += nonzero && e.in_deadzone() ? 1 : 0;

@@ -305,6 +305,7 @@ TEST(DecomposeSpecials, Usage) {
   Profile odd = profile;
   odd.block = {1, 48};
   EXPECT_EQ(decompose(odd, view_of(x, {1, 48})).error().kind, ErrorKind::unsupported);
+  EXPECT_EQ(decompose(profile, view_of(x, {2, 32}), {.three_quarters = true}).error().kind, ErrorKind::usage);
   const std::vector<float> none;
   const auto empty = decompose(profile, view_of(none, {0, 32}));
   ASSERT_TRUE(empty.ok());
