@@ -400,8 +400,8 @@ TEST_P(EveryProfile, ScaleAndDeadzoneAreOrthogonalUnderRceil) {
 
 TEST_P(EveryProfile, ThreadsAndChunksDoNotMatter) {
   const Profile& profile = *GetParam();
-  const std::vector<float> x = mixed_values(192 * 256, 5);
-  const Shape shape = {192, 256};
+  const std::vector<float> x = mixed_values(128 * 128, 5);
+  const Shape shape = {128, 128};
   const Source source{profile, view_of(x, shape), {.seed = 3}, {}};
   const int threads = omp_get_max_threads();
   omp_set_num_threads(1);
