@@ -50,34 +50,37 @@ TEST(CorrectionsAgainstOracle, EveryNamedStackOnEveryProfile) {
   }
   int products = 0;
 #pragma omp parallel for schedule(dynamic) reduction(+ : products)
-  for (std::size_t i = 0; i < allowed.size(); ++i) {
-    TrialDraw draw(i);
-    products += expect_same(random_trial(allowed[i].first, allowed[i].second, draw), draw);
+  for (std::size_t trial = 0; trial < 3 * allowed.size(); ++trial) {
+    const auto& [profile, stack] = allowed[trial % allowed.size()];
+    TrialDraw draw(trial);
+    products += expect_same(random_trial(profile, stack, draw), draw);
   }
   EXPECT_GT(allowed.size(), 600U);
-  EXPECT_GT(products, 400);
+  EXPECT_GT(products, 1500);
 }
 
 TEST(CorrectionsAgainstOracle, CustomStacksOnCustomProfiles) {
   int allowed = 0;
   int refused = 0;
   int products = 0;
-  for (std::uint64_t trial = 1'000'000; trial < 1'000'600; ++trial) {
+#pragma omp parallel for schedule(dynamic) reduction(+ : allowed, refused, products)
+  for (std::uint64_t trial = 1'000'000; trial < 1'002'400; ++trial) {
     TrialDraw draw(trial);
     const CorrectionStack stack = random_stack(draw);
     const Profile profile = random_profile_for(stack, draw);
     const bool ours = portable::check_stack(profile, stack).ok();
     const CorrectionTrial tensor = random_trial(profile, stack, draw);
-    ASSERT_EQ(ours, exact::check_stack(profile, stack).ok()) << describe(tensor);
+    EXPECT_EQ(ours, exact::check_stack(profile, stack).ok()) << describe(tensor);
     ++(ours ? allowed : refused);
     if (ours) products += expect_same(tensor, draw);
   }
-  EXPECT_GT(allowed, 150);
-  EXPECT_GT(refused, 100);
-  EXPECT_GT(products, 100);
+  EXPECT_GT(allowed, 600);
+  EXPECT_GT(refused, 400);
+  EXPECT_GT(products, 400);
 }
 
 TEST(CorrectionsAgainstOracle, HadamardSignsOfAnySeedAndProduct) {
+#pragma omp parallel for schedule(dynamic)
   for (std::uint64_t trial = 0; trial < 40; ++trial) {
     TrialDraw draw(2'000'000 + trial);
     CorrectionStack stack = *find_correction_stack(trial % 2 == 0 ? "hadamard-16" : "hadamard-16-fresh");
