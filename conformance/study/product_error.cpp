@@ -28,24 +28,26 @@ std::vector<float> transposed(std::span<const float> weights, std::int64_t colum
 
 ProductStudy::ProductStudy(std::span<const float> rows, std::int64_t row_count, std::int64_t columns,
                            std::uint64_t seed)
-    : columns_(columns), weights_(draw({}, weight_rows, columns, seed, weight_step)) {
+    : row_length_(columns),
+      columns_(std::min(columns, most_columns)),
+      weights_(draw({}, weight_rows, columns_, seed, weight_step)) {
   const std::int64_t count = std::min(row_count, most_rows);
   for (std::int64_t i = 0; i < count; ++i) taken_.push_back(i * row_count / count);
-  left_out_.reserve(static_cast<std::size_t>(count * columns));
+  left_out_.reserve(static_cast<std::size_t>(count * columns_));
   for (const std::int64_t row : taken_) {
-    for (std::int64_t column = 0; column < columns; ++column)
+    for (std::int64_t column = 0; column < columns_; ++column)
       left_out_.push_back(std::isfinite(rows[static_cast<std::size_t>(row * columns + column)]) ? 0 : 1);
   }
   std::vector<float> exact_weights(weights_.words.size());
   for (std::size_t i = 0; i < exact_weights.size(); ++i) exact_weights[i] = weights_.at(i);
-  exact_ = products(rows, transposed(exact_weights, columns));
+  exact_ = products(rows, transposed(exact_weights, columns_));
 }
 
 std::vector<double> ProductStudy::products(std::span<const float> rows, std::span<const float> weights) const {
   std::vector<double> result(taken_.size() * weight_rows);
 #pragma omp parallel for schedule(static)
   for (std::size_t i = 0; i < taken_.size(); ++i) {
-    const float* row = rows.data() + taken_[i] * columns_;
+    const float* row = rows.data() + taken_[i] * row_length_;
     const std::uint8_t* left_out = left_out_.data() + static_cast<std::int64_t>(i) * columns_;
     std::array<double, weight_rows> sums{};
     for (std::int64_t column = 0; column < columns_; ++column) {

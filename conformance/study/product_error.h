@@ -26,6 +26,7 @@ class ProductStudy {
  public:
   static constexpr std::int64_t weight_rows = 64;
   static constexpr std::int64_t most_rows = 512;
+  static constexpr std::int64_t most_columns = 65536;  ///< of a longer K the products take the first ones
 
   /// `rows` is X, row-major [rows of the geometry, columns], block axis last.
   ProductStudy(std::span<const float> rows, std::int64_t row_count, std::int64_t columns, std::uint64_t seed);
@@ -39,7 +40,8 @@ class ProductStudy {
   /// [taking part, weight_rows] products of `rows` with `weights`, [columns, weight_rows].
   std::vector<double> products(std::span<const float> rows, std::span<const float> weights) const;
 
-  std::int64_t columns_;
+  std::int64_t row_length_;          ///< columns of X
+  std::int64_t columns_;             ///< those that take part
   std::vector<std::int64_t> taken_;  ///< the rows that take part
   Bf16Matrix weights_;
   std::vector<std::uint8_t> left_out_;  ///< 1 where X is not finite, [taking part, columns]
