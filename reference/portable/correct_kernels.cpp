@@ -1,5 +1,7 @@
 #include "reference/portable/correct_kernels.h"
 
+#include <array>
+
 #include "formats/scale_codes.h"
 #include "reference/portable/lanes.h"
 #include "reference/portable/vectorize.h"
@@ -16,6 +18,20 @@ struct Fixed {
   static constexpr int fraction_bits = E == Element::e2m1 ? 1 : spec.mantissa_bits;
 };
 
+/// Every scale code as what multiplies the integers of Fixed<E>.
+template <Element E, auto Decode>
+constexpr std::array<float, 256> units() {
+  std::array<float, 256> table{};
+  for (std::size_t code = 0; code < table.size(); ++code) {
+    table[code] = Decode(static_cast<std::uint8_t>(code)) * pow2f(-Fixed<E>::fraction_bits);
+  }
+  return table;
+}
+template <Element E>
+constexpr std::array<float, 256> e8m0_units = units<E, decode_e8m0>();
+template <Element E>
+constexpr std::array<float, 256> e6m2_units = units<E, decode_e6m2>();
+
 /// RN(element * 2^fraction_bits * factor) of sixteen codes, in the sign of the code.
 template <Element E>
 FP4PROOF_INLINE void decode_lanes(const std::uint8_t* codes, const FloatLanes& factor, FloatLanes& values) {
@@ -29,7 +45,7 @@ FP4PROOF_INLINE void decode_lanes(const std::uint8_t* codes, const FloatLanes& f
     whole += (above_four > 0 ? above_four : MaskLanes{}) + (is_seven & 2);
   }
   const FloatLanes magnitude = __builtin_convertvector(whole, FloatLanes) * factor;
-  const WordLanes sign = code >> Fixed<E>::sign_shift << 31;
+  const WordLanes sign = (code << (31 - Fixed<E>::sign_shift)) & float_sign_mask;
   values = reinterpret_cast<FloatLanes>(reinterpret_cast<WordLanes>(magnitude) | sign);
 }
 
@@ -48,8 +64,7 @@ FP4PROOF_INLINE void finish_lanes(const FloatLanes& decoded, const std::uint32_t
 template <Element E, bool Subtracts>
 FP4PROOF_INLINE void decode_blocks(const CodedRun& run, int length, const std::uint32_t* input, std::uint32_t* result) {
   for (int b = 0; b < run.blocks; ++b) {
-    const float unit = decode_e8m0(static_cast<std::uint8_t>(run.scales[b])) * pow2f(-Fixed<E>::fraction_bits);
-    const FloatLanes factor = FloatLanes{} + unit;
+    const FloatLanes factor = e8m0_units<E>[run.scales[b]] - FloatLanes{};
     for (int i = b * length; i < (b + 1) * length; i += lane_count) {
       FloatLanes decoded;
       decode_lanes<E>(run.codes + i, factor, decoded);
@@ -64,7 +79,7 @@ constexpr WordLanes level3_places = {16, 16, 16, 16, 17, 17, 17, 17, 18, 18, 18,
 template <Element E, bool Subtracts>
 FP4PROOF_INLINE void decode_groups(const CodedRun& run, const std::uint32_t* input, std::uint32_t* result) {
   for (int g = 0; g < run.blocks; ++g) {
-    const float unit = decode_e6m2(static_cast<std::uint8_t>(run.scales[g])) * pow2f(-Fixed<E>::fraction_bits);
+    const float unit = e6m2_units<E>[run.scales[g] & 0xFFU];
     const WordLanes word = WordLanes{} + run.scales[g];
     for (unsigned quarter = 0; quarter < 4; ++quarter) {
       const WordLanes level2 = (word >> (level2_places + 2 * quarter)) & 1U;

@@ -58,9 +58,9 @@ class MxScaleTable {
       const std::uint32_t last = first | 0x7FFFFFU;
       Binade& binade = binades_[field];
       binade.low = mx_scale_code(profile, first);
-      binade.high = mx_scale_code(profile, last);
+      binade.step = static_cast<std::uint8_t>(mx_scale_code(profile, last) - binade.low);
       const auto stepped = [&](std::uint32_t word) { return mx_scale_code(profile, word) != binade.low; };
-      binade.split = binade.low == binade.high ? last : first_word_between(first, last, stepped);
+      binade.split = binade.step == 0 ? last : first_word_between(first, last, stepped);
     }
   }
 
@@ -68,15 +68,16 @@ class MxScaleTable {
   std::uint8_t operator()(std::uint32_t amax_bits) const {
     const std::uint32_t field = amax_bits >> 23;
     if (field == 0) return mx_scale_code(profile_, amax_bits);
+    // A product, not a choice: which side of the split a block lies on is as good as random, and no branch foresees it.
     const Binade& binade = binades_[field];
-    return amax_bits >= binade.split ? binade.high : binade.low;
+    return static_cast<std::uint8_t>(binade.low + binade.step * (amax_bits >= binade.split ? 1 : 0));
   }
 
  private:
   struct Binade {
     std::uint32_t split = 0;
     std::uint8_t low = 0;
-    std::uint8_t high = 0;
+    std::uint8_t step = 0;
   };
   Profile profile_;
   std::array<Binade, 255> binades_{};

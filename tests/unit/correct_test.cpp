@@ -31,9 +31,22 @@ void expect_equal(const Corrected& a, const Corrected& b, const std::string& whe
   if (a.residual) expect_equal(*a.residual, *b.residual, where + " residual");
 }
 
-/// Calls visit(profile, stack) for every pair that is not refused.
+/// One thread while it lives: hundreds of small tensors cost more to share than to do.
+class OneThread {
+ public:
+  OneThread() { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_ = omp_get_max_threads();
+};
+
+/// Calls visit(profile, stack, name) for every pair that is not refused.
 template <class Visit>
 void for_each_pair(Visit visit) {
+  const OneThread one_thread;
   for (const Profile& p : profiles()) {
     for (const CorrectionStack& s : correction_stacks()) {
       if (check_stack(p, s).ok()) visit(p, s, std::string(s.name) + " on " + std::string(p.name));
