@@ -2,19 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "conformance/cli/correction_tables.h"
 #include "conformance/cli/format_tables.h"
 #include "conformance/cli/table.h"
 #include "conformance/cli/verbs.h"
+#include "conformance/corrections/plan_lookup.h"
+#include "conformance/corrections/stack_lookup.h"
 #include "conformance/profiles/profile_lookup.h"
 #include "conformance/suite/case_class.h"
 #include "conformance/suite/sets.h"
+#include "formats/spec_corrections.h"
+#include "formats/spec_plans.h"
 #include "formats/spec_profiles.h"
 #include "reference/portable/accumulator.h"
 
@@ -54,15 +58,23 @@ struct Listing {
   }
 };
 
+std::string summary_of(suite::Operation operation) {
+  using enum suite::Operation;
+  switch (operation) {
+    case quantize: return "binary32 numbers to codes and scales";
+    case dequantize: return "codes and scales to binary32 numbers";
+    case gemm: return "two quantized matrices to a binary32 matrix, C[m,n] = sum over k of A[m,k] * B[n,k]";
+    case correct: return "binary32 numbers to the coded parts of a corrected tensor, and what they stand for";
+    case correct_gemm: return "two corrected matrices to a binary32 matrix, as gemm";
+    case decompose: return "binary32 numbers to the terms of their quantization error";
+  }
+  return {};
+}
+
 Listing list_operations() {
-  static constexpr std::array<const char*, 3> summaries = {
-      "binary32 numbers to codes and scales",
-      "codes and scales to binary32 numbers",
-      "two quantized matrices to a binary32 matrix, C[m,n] = sum over k of A[m,k] * B[n,k]",
-  };
   Listing listing{{"operation", "summary"}, {}};
   for (const suite::Operation operation : suite::operations) {
-    listing.rows.push_back({std::string(suite::name_of(operation)), summaries[static_cast<std::size_t>(operation)]});
+    listing.rows.push_back({std::string(suite::name_of(operation)), summary_of(operation)});
   }
   return listing;
 }
@@ -105,20 +117,6 @@ Listing list_accumulators() {
   return listing;
 }
 
-Listing list_profiles() {
-  Listing listing{{"profile", "summary"}, {}};
-  for (const Profile& profile : profiles()) {
-    listing.rows.push_back({std::string(profile.name), std::string(profile.summary)});
-  }
-  return listing;
-}
-
-json all_profiles_as_json() {
-  json list = json::array();
-  for (const Profile& profile : profiles()) list.push_back(profile_to_json(profile));
-  return list;
-}
-
 void print(Session& session, const Options& options, const Listing& listing) {
   if (options.as_json) {
     session.print_json({{options.what, listing.as_json()}});
@@ -127,35 +125,74 @@ void print(Session& session, const Options& options, const Listing& listing) {
   }
 }
 
-Result<ExitCode> show_profile(const Options& options, Session& session) {
-  const Result<SharedProfile> profile = find_profile_or_file(options.name);
-  if (!profile) return profile.error();
+// ---------------------------------------------------------------------------------------------------------------------
+// Tables of named things that users can also write: shown whole, field by field, or one alone
+// ---------------------------------------------------------------------------------------------------------------------
+
+struct ProfileTable {
+  static constexpr const char* entry = "profile";
+  static auto all() { return profiles(); }
+  static auto find(std::string_view name_or_path) { return find_profile_or_file(name_or_path); }
+  static json as_json(const Profile& profile) { return profile_to_json(profile); }
+  static std::string text(const Profile& profile) { return profile_text(profile); }
+};
+
+struct StackTable {
+  static constexpr const char* entry = "stack";
+  static auto all() { return correction_stacks(); }
+  static auto find(std::string_view name_or_path) { return find_stack_or_file(name_or_path); }
+  static json as_json(const CorrectionStack& stack) { return stack_to_json(stack); }
+  static std::string text(const CorrectionStack& stack) { return stack_text(stack); }
+};
+
+struct PlanTable {
+  static constexpr const char* entry = "plan";
+  static auto all() { return precision_plans(); }
+  static auto find(std::string_view name_or_path) { return find_plan_or_file(name_or_path); }
+  static json as_json(const PrecisionPlan& plan) { return plan_to_json(plan); }
+  static std::string text(const PrecisionPlan& plan) { return plan_text(plan); }
+};
+
+template <class NamedTable>
+Result<ExitCode> show_one(const Options& options, Session& session) {
+  const auto found = NamedTable::find(options.name);
+  if (!found) return found.error();
   if (options.as_json) {
-    session.print_json(profile_to_json(**profile));
+    session.print_json(NamedTable::as_json(**found));
   } else {
-    session.print(profile_text(**profile));
+    session.print(NamedTable::text(**found));
   }
   return ExitCode::conformant;
 }
 
-void show_profiles(const Options& options, Session& session) {
+template <class NamedTable>
+Result<ExitCode> show(const Options& options, Session& session) {
+  if (!options.name.empty()) return show_one<NamedTable>(options, session);
   if (options.as_json) {
-    session.print_json({{"profiles", all_profiles_as_json()}});
+    json list = json::array();
+    for (const auto& entry : NamedTable::all()) list.push_back(NamedTable::as_json(entry));
+    session.print_json({{options.what, std::move(list)}});
   } else if (options.verbose) {
-    for (const Profile& profile : profiles()) session.print(profile_text(profile) + "\n");
+    for (const auto& entry : NamedTable::all()) session.print(NamedTable::text(entry) + "\n");
   } else {
-    session.print(list_profiles().text());
+    Listing listing{{NamedTable::entry, "summary"}, {}};
+    for (const auto& entry : NamedTable::all()) {
+      listing.rows.push_back({std::string(entry.name), std::string(entry.summary)});
+    }
+    session.print(listing.text());
   }
+  return ExitCode::conformant;
 }
 
 Result<ExitCode> list(const Options& options, Session& session) {
-  if (options.what == "profiles" && !options.name.empty()) return show_profile(options, session);
+  if (options.what == "profiles") return show<ProfileTable>(options, session);
+  if (options.what == "corrections") return show<StackTable>(options, session);
+  if (options.what == "plans") return show<PlanTable>(options, session);
   if (!options.name.empty()) {
-    return Error{ErrorKind::usage, fmt::format("list: only profiles are listed by name; remove {}", options.name)};
+    return Error{ErrorKind::usage,
+                 fmt::format("list: only profiles, corrections and plans are listed by name; remove {}", options.name)};
   }
-  if (options.what == "profiles") {
-    show_profiles(options, session);
-  } else if (options.what == "formats") {
+  if (options.what == "formats") {
     options.as_json ? session.print_json(formats_as_json()) : session.print(formats_text());
   } else {
     static const std::map<std::string, Listing (*)()> listings = {{"accumulators", list_accumulators},
@@ -172,19 +209,27 @@ constexpr const char* help =
     "  fp4proof list profiles\n"
     "  fp4proof list profiles --verbose                      every field of every profile\n"
     "  fp4proof list profiles mxfp4/ocp --json > mine.json   a complete profile to edit: give it another name\n"
+    "  fp4proof list corrections resq                        one correction stack\n"
+    "  fp4proof list plans mxfp4+all --json > plan.json      a complete precision plan to edit\n"
     "  fp4proof list formats --json";
 
 Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();
-  command.description("List what can be named: profiles, formats, operations, case classes, sets, accumulators.");
+  command.description(
+      "List what can be named: profiles, corrections, precision plans, formats, operations, case classes, sets, "
+      "accumulators.");
   command.footer(help);
-  command.add_option("WHAT", options->what, "profiles, formats, operations, classes, sets or accumulators")
+  command
+      .add_option("WHAT", options->what,
+                  "profiles, corrections, plans, formats, operations, classes, sets or accumulators")
       ->required()
-      ->check(CLI::IsMember({"profiles", "formats", "operations", "classes", "sets", "accumulators"}))
+      ->check(CLI::IsMember(
+          {"profiles", "corrections", "plans", "formats", "operations", "classes", "sets", "accumulators"}))
       ->option_text("REQUIRED");
-  command.add_option("NAME", options->name, "Show this profile alone (a name or a .json file)")->option_text(" ");
+  command.add_option("NAME", options->name, "Show this profile, stack or plan alone (a name or a .json file)")
+      ->option_text(" ");
   command.add_flag("--json", options->as_json, "Print JSON");
-  command.add_flag("--verbose", options->verbose, "Show every field of the profiles");
+  command.add_flag("--verbose", options->verbose, "Show every field of profiles, stacks and plans");
   return [options, &session] { return list(*options, session); };
 }
 

@@ -15,7 +15,7 @@ Result<void> PartReader::finish() const {
   return field_problem(label_, fmt::format("nothing is guessed; missing: {}", fmt::join(missing_, " ")));
 }
 
-void PartReader::complain(const char* name, std::string_view text) {
+void PartReader::complain(std::string_view name, std::string_view text) {
   if (complaint_.empty() && !text.empty()) complaint_ = fmt::format("field \"{}{}\" {}", prefix_, name, text);
 }
 

@@ -28,7 +28,7 @@ class PartReader {
 
   /// Sets `field` where the object has it. `unused_because` completes "means nothing ...".
   template <class T>
-  void read(const char* name, FieldNeed need, T& field, std::string_view unused_because = "") {
+  void read(std::string_view name, FieldNeed need, T& field, std::string_view unused_because = "") {
     names_.emplace_back(name);
     const bool given = object_.contains(name);
     if (given && need == FieldNeed::unused) {
@@ -36,26 +36,26 @@ class PartReader {
     } else if (given) {
       complain(name, set_field(field, object_.at(name)));
     } else if (need == FieldNeed::required) {
-      missing_.push_back(prefix_ + name);
+      missing_.push_back(prefix_ + std::string(name));
     }
   }
 
   /// Complains about a field that was given, unless `fits`.
-  void check(const char* name, bool fits, std::string_view expected) {
+  void check(std::string_view name, bool fits, std::string_view expected) {
     if (!fits && object_.contains(name)) complain(name, expected);
   }
 
   /// Marks a field as known that somebody else reads.
-  void expect(const char* name, FieldNeed need) {
+  void expect(std::string_view name, FieldNeed need) {
     names_.emplace_back(name);
-    if (need == FieldNeed::required && !object_.contains(name)) missing_.push_back(prefix_ + name);
+    if (need == FieldNeed::required && !object_.contains(name)) missing_.push_back(prefix_ + std::string(name));
   }
 
   /// What is wrong: no object, an unknown field, the first complaint, or missing fields, in this order.
   Result<void> finish() const;
 
  private:
-  void complain(const char* name, std::string_view text);
+  void complain(std::string_view name, std::string_view text);
 
   const nlohmann::json& object_;
   std::string label_;

@@ -25,17 +25,6 @@ struct OwnedPlan {
   std::string_view keep(std::string text) { return texts.emplace_back(std::move(text)); }
 };
 
-/// The key of a product.
-const char* key_of(Product product) {
-  switch (product) {
-    case Product::rollout: return "rollout";
-    case Product::forward: return "forward";
-    case Product::input_gradient: return "input_gradient";
-    case Product::weight_gradient: return "weight_gradient";
-  }
-  return "";
-}
-
 json noise_to_json(const NoisePlan& noise) {
   return {{"sigma_start", field_to_json(noise.sigma_start)},
           {"sigma_end", field_to_json(noise.sigma_end)},
@@ -64,11 +53,11 @@ Result<void> read_operand(OwnedPlan& owned, OperandPlan& operand, const json& ob
 
 Result<void> read_product(OwnedPlan& owned, Product product, const json& object, FieldNeed need,
                           std::string_view label) {
-  const std::string prefix = fmt::format("{}.", key_of(product));
+  const std::string prefix = fmt::format("{}.", plan_key_of(product));
   PartReader reader(object, label, prefix);
   for (const Operand operand : all_operands) {
     if (operand_plan(owned.plan, product, operand) != nullptr) {
-      reader.expect(std::string(name_of(operand)).c_str(), need);
+      reader.expect(name_of(operand), need);
     }
   }
   if (Result<void> read = reader.finish(); !read) return read;
@@ -103,15 +92,16 @@ Result<void> read_fields(OwnedPlan& owned, const json& value, FieldNeed need, st
   PrecisionPlan& plan = owned.plan;
   PartReader reader(value, label, "");
   for (const char* other : {"format", "name", "summary", "base", "noise"}) reader.expect(other, FieldNeed::optional);
-  for (const Product product : all_products) reader.expect(key_of(product), need);
+  for (const Product product : all_products) reader.expect(plan_key_of(product), need);
   reader.read("requantize_corrected", need, plan.requantize_corrected);
   reader.read("stochastic_rounding", need, plan.stochastic);
   reader.read("query_key", need, plan.query_key);
   reader.read("allow_batch_masks", need, plan.allow_batch_masks);
   if (Result<void> read = reader.finish(); !read) return read;
   for (const Product product : all_products) {
-    if (!value.contains(key_of(product))) continue;
-    if (Result<void> read = read_product(owned, product, value.at(key_of(product)), need, label); !read) return read;
+    if (!value.contains(plan_key_of(product))) continue;
+    if (Result<void> read = read_product(owned, product, value.at(plan_key_of(product)), need, label); !read)
+      return read;
   }
   return value.contains("noise") ? read_noise(plan.noise, value.at("noise"), label) : Result<void>();
 }
@@ -142,6 +132,16 @@ Result<void> read_base(OwnedPlan& owned, const json& value, std::string_view lab
 
 }  // namespace
 
+std::string_view plan_key_of(Product product) {
+  switch (product) {
+    case Product::rollout: return "rollout";
+    case Product::forward: return "forward";
+    case Product::input_gradient: return "input_gradient";
+    case Product::weight_gradient: return "weight_gradient";
+  }
+  return "";
+}
+
 json plan_to_json(const PrecisionPlan& plan) {
   json value = {{"format", plan_format},
                 {"name", plan.name},
@@ -154,7 +154,8 @@ json plan_to_json(const PrecisionPlan& plan) {
     for (const Operand operand : all_operands) {
       const OperandPlan* const listed = operand_plan(plan, product, operand);
       if (listed == nullptr) continue;
-      value[key_of(product)][std::string(name_of(operand))] = {{"profile", listed->profile}, {"stack", listed->stack}};
+      value[plan_key_of(product)][std::string(name_of(operand))] = {{"profile", listed->profile},
+                                                                    {"stack", listed->stack}};
     }
   }
   if (plan.noise.on) value["noise"] = noise_to_json(plan.noise);

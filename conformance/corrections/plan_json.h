@@ -16,6 +16,9 @@ using SharedPlan = std::shared_ptr<const PrecisionPlan>;
 /// The value of the field `format` in a plan file.
 inline constexpr std::string_view plan_format = "fp4proof-plan/1";
 
+/// The key of a product in a plan file, for example "input_gradient".
+std::string_view plan_key_of(Product product);
+
 /// The complete plan:
 ///
 ///     "rollout":         {"activation": {"profile": P, "stack": S}, "weight": {...}}      "forward" alike

@@ -1,5 +1,5 @@
 #pragma once
-// From what a user writes after --corrections to a stack.
+// From what a user writes after --correct to a stack.
 
 #include <string_view>
 

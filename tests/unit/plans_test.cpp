@@ -486,5 +486,42 @@ TEST(PlanLookup, NamesAndFiles) {
   EXPECT_EQ(missing.error().kind, ErrorKind::io);
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// The manual
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// The block of JSON that follows `<!-- example NAME -->` in the page.
+std::string example(const std::string& name) {
+  const std::string page = testing::get_file(FP4PROOF_SOURCE_DIR "/docs/corrections.md");
+  const std::size_t mark = page.find("<!-- example " + name + " -->");
+  const std::size_t begin = page.find("```json\n", mark) + 8;
+  return mark == std::string::npos ? "" : page.substr(begin, page.find("```", begin) - begin);
+}
+
+TEST(CorrectionsManual, ItsExamplesWork) {
+  const auto stack = stack_from_json(parsed(example("stack.json")), "stack.json");
+  ASSERT_TRUE(stack) << stack.error().message;
+  EXPECT_EQ((*stack)->name, "mine/resq-nearly-whole");
+  EXPECT_EQ((*stack)->residual.alpha, 0.975F);
+  EXPECT_EQ((*stack)->residual.mask, ResidualMask::two_four);
+
+  const auto plan = plan_from_json(parsed(example("plan.json")), "plan.json");
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(text_of(planned(**plan, rollout, activation)), "hif4/gcc resq");
+  EXPECT_EQ(text_of(planned(**plan, forward, activation)), "mxfp4/rceil mbs");
+  EXPECT_EQ(text_of(planned(**plan, input_gradient, gradient)), "mxfp4/rceil mbs sr");
+  EXPECT_EQ((*plan)->noise.sigma_end, 0.0001F);
+}
+
+TEST(CorrectionsManual, NamesEveryStackAndPlan) {
+  const std::string page = testing::get_file(FP4PROOF_SOURCE_DIR "/docs/corrections.md");
+  for (const PrecisionPlan& plan : precision_plans()) {
+    EXPECT_NE(page.find("`" + std::string(plan.name) + "`"), std::string::npos) << plan.name;
+  }
+  for (const CorrectionStack& stack : correction_stacks()) {
+    EXPECT_NE(page.find("`" + std::string(stack.name) + "`"), std::string::npos) << stack.name;
+  }
+}
+
 }  // namespace
 }  // namespace fp4proof
