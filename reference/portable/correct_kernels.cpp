@@ -23,7 +23,8 @@ template <Element E, auto Decode>
 constexpr std::array<float, 256> units() {
   std::array<float, 256> table{};
   for (std::size_t code = 0; code < table.size(); ++code) {
-    table[code] = Decode(static_cast<std::uint8_t>(code)) * pow2f(-Fixed<E>::fraction_bits);
+    const float scale = Decode(static_cast<std::uint8_t>(code));
+    table[code] = scale == scale ? scale * pow2f(-Fixed<E>::fraction_bits) : scale;
   }
   return table;
 }

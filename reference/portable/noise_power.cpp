@@ -71,7 +71,7 @@ WideNumber multiplied(const WideNumber& a, const WideNumber& b, std::size_t widt
 WideNumber power(const Magnitude& base, std::uint32_t exponent, std::size_t width, Direction direction) {
   WideNumber result = wide_number({1, 0});
   const WideNumber factor = wide_number(base);
-  for (int bit = std::bit_width(exponent) - 1; bit >= 0; --bit) {
+  for (int bit = static_cast<int>(std::bit_width(exponent)) - 1; bit >= 0; --bit) {
     result = multiplied(result, result, width, direction);
     if (((exponent >> bit) & 1U) != 0) result = multiplied(result, factor, width, direction);
   }
