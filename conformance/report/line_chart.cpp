@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "conformance/report/svg.h"
+
 namespace fp4proof {
 
 namespace {
@@ -26,23 +28,6 @@ struct Frame {
     return height - bottom - (value - y_low) / (y_high - y_low) * (height - top - bottom);
   }
 };
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      default: result += c;
-    }
-  }
-  return result;
-}
-
-std::string text_at(double x, double y, const std::string& text, const std::string& style) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, style, escaped(text));
-}
 
 Frame frame_of(const LineChart& chart) {
   Frame frame{0, 1, chart.y_low, chart.y_high};
@@ -66,12 +51,12 @@ std::string grid(const LineChart& chart, const Frame& frame) {
     const double y = frame.y(value);
     svg += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n", left, width - right,
                        y, y);
-    svg += text_at(left - 8, y + 4, fmt::format("{:.4g}", value), "text-anchor=\"end\" class=\"tick\"");
+    svg += svg_text(left - 8, y + 4, fmt::format("{:.4g}", value), "text-anchor=\"end\" class=\"tick\"");
   }
   if (chart.series.empty()) return svg;
   for (const double value : chart.series.front().x) {
-    svg += text_at(frame.x(value), height - bottom + 18, fmt::format("{:g}", value),
-                   "text-anchor=\"middle\" class=\"tick\"");
+    svg += svg_text(frame.x(value), height - bottom + 18, fmt::format("{:g}", value),
+                    "text-anchor=\"middle\" class=\"tick\"");
   }
   return svg;
 }
@@ -94,7 +79,7 @@ std::string line_of(const ChartSeries& series, const Frame& frame, std::size_t i
     points += fmt::format("{:.1f},{:.1f} ", x, y);
     markers += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{} at {:g}: {:.5g}</title></circle>\n", x, y,
-        colour, escaped(series.name), series.x[i], series.y[i]);
+        colour, svg_escaped(series.name), series.x[i], series.y[i]);
   }
   return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points, colour) +
          markers;
@@ -117,8 +102,8 @@ std::string labels(const LineChart& chart, const Frame& frame) {
   for (const Label& label : placed) {
     const double y = std::max(label.y, free);
     free = y + 18;
-    svg += text_at(width - right + 10, y + 4, chart.series[label.series].name,
-                   fmt::format("fill=\"{}\" class=\"label\"", colours[label.series % colours.size()]));
+    svg += svg_text(width - right + 10, y + 4, chart.series[label.series].name,
+                    fmt::format("fill=\"{}\" class=\"label\"", colours[label.series % colours.size()]));
   }
   return svg;
 }
@@ -127,23 +112,16 @@ std::string labels(const LineChart& chart, const Frame& frame) {
 
 std::string to_svg(const LineChart& chart) {
   const Frame frame = frame_of(chart);
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-      "font-family=\"system-ui, "
-      "sans-serif\">\n<style>.tick{{font-size:12px;fill:#555}}.label{{font-size:13px}}</style>\n"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
-      width, height);
-  svg += text_at(left, 30, chart.title, "font-size=\"18\" font-weight=\"600\"");
-  svg += text_at(left, 52, chart.subtitle, "font-size=\"13\" fill=\"#555\"");
+  std::string svg;
+  svg += svg_text(left, 30, chart.title, "font-size=\"18\" font-weight=\"600\"");
+  svg += svg_text(left, 52, chart.subtitle, "font-size=\"13\" fill=\"#555\"");
   svg += grid(chart, frame);
   for (std::size_t i = 0; i < chart.series.size(); ++i) svg += band_of(chart, frame, i);
   for (std::size_t i = 0; i < chart.series.size(); ++i) svg += line_of(chart.series[i], frame, i);
   svg += labels(chart, frame);
-  svg += text_at((left + width - right) / 2, height - 16, chart.x_label, "text-anchor=\"middle\" font-size=\"13\"");
-  svg += fmt::format(
-      "<text transform=\"translate(20 {:.1f}) rotate(-90)\" text-anchor=\"middle\" font-size=\"13\">{}</text>\n",
-      (top + height - bottom) / 2, escaped(chart.y_label));
-  return svg + "</svg>\n";
+  svg += svg_text((left + width - right) / 2, height - 16, chart.x_label, "text-anchor=\"middle\" font-size=\"13\"");
+  svg += svg_upward_text(20, (top + height - bottom) / 2, chart.y_label, "font-size=\"13\"");
+  return svg_document({width, height, svg});
 }
 
 }  // namespace fp4proof
