@@ -41,8 +41,9 @@ enum class Numbers : std::uint8_t {
   special,   ///< the same with NaN and infinities in some blocks
   bottom,    ///< subnormal numbers and zeros
   top,       ///< up to the largest finite number
+  limits,    ///< one number every 32 columns, beside those whose quotient with the largest element needs few bits
 };
-inline constexpr std::uint32_t numbers_count = 7;
+inline constexpr std::uint32_t numbers_count = 8;
 
 /// One tensor [batch, rows, cols] under one profile and stack; with `strided` the block axis is the middle one of
 /// [batch, cols, rows].

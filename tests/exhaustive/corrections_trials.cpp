@@ -17,6 +17,13 @@ std::uint32_t word_around(std::uint32_t random, std::uint32_t top, std::uint32_t
   return ((random & 0x807FFFFFU) & ~((1U << cleared) - 1U)) | (field << 23);
 }
 
+/// A binary32 number beside max / (1 + b/256), up to a power of two: where the bytes of macro blocks change.
+std::uint32_t word_at_limit(std::uint32_t random, std::uint32_t other) {
+  const float largest = std::array{1.5F, 1.75F, 1.875F}[other % 3];
+  const float quotient = largest / (1.0F + static_cast<float>(random & 255U) / 256.0F);
+  return (float_bits(quotient) + (random >> 8) % 3 - 1U) | (random & 0x80000000U);
+}
+
 std::uint32_t one_word(const CorrectionTrial& trial, std::uint32_t random, std::uint32_t other, std::int64_t col) {
   switch (trial.numbers) {
     case Numbers::narrow: return word_around(random, 130, 7, 0);
@@ -24,6 +31,7 @@ std::uint32_t one_word(const CorrectionTrial& trial, std::uint32_t random, std::
     case Numbers::grid: return other % 5 == 0 ? random & 0x80000000U : word_around(random, 129, 4, 20);
     case Numbers::bottom: return (random & 0x80000000U) | (random & 0x7FFFFFU) >> (other % 24);
     case Numbers::top: return word_around(random, 254, 6, 0);
+    case Numbers::limits: return col % 32 == 0 ? word_at_limit(random, other) : random & 0x80000000U;
     case Numbers::wide:
     case Numbers::special: break;
   }
