@@ -160,7 +160,7 @@ constexpr std::size_t lane_count = 32;
 constexpr std::size_t segment_length = 4096;
 
 Lane folded(std::array<Lane, lane_count> lanes) {
-  for (const std::size_t distance : {16, 8, 4, 2, 1}) {
+  for (const std::size_t distance : {16U, 8U, 4U, 2U, 1U}) {
     const std::array<Lane, lane_count> before = lanes;
     for (std::size_t l = 0; l < lane_count; ++l) add_to(lanes[l], before[l ^ distance]);
   }

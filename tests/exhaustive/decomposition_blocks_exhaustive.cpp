@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   for (const Profile& profile : profiles()) {
     if (!only.empty() && profile.name != only) continue;
     const auto start = std::chrono::steady_clock::now();
-    const std::int64_t step = std::max<std::int64_t>(64 / profile.block.rows, 1);
+    const std::int64_t step = std::max<std::int64_t>(16 / profile.block.rows, 1);
     const std::int64_t blocks_a_step = step * 3 * profile.block.rows;
     std::int64_t done = 0;
     std::uint64_t wrong = 0;

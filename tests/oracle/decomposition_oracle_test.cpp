@@ -185,22 +185,22 @@ TEST(Sums, LanesFoldAndSegmentsOrder) {
   // Lanes 0 and 32 are one lane: 2^54 + 1 rounds back each time.
   std::vector<exact::SplitElement> elements(128);
   elements[0] = with_error(big);
-  for (const std::size_t i : {32, 64, 96}) elements[i] = with_error(Rational(1));
+  for (const std::size_t i : {32U, 64U, 96U}) elements[i] = with_error(Rational(1));
   EXPECT_EQ(sum_of_errors(elements), 0x1p54);
   // Lanes 1, 17 fold to 2 before they meet lane 0; 1 and 3 and 17 and 19 make 4, which counts.
   std::vector<exact::SplitElement> spread(32);
   spread[0] = with_error(big);
-  for (const std::size_t i : {1, 3, 17, 19}) spread[i] = with_error(Rational(1));
+  for (const std::size_t i : {1U, 3U, 17U, 19U}) spread[i] = with_error(Rational(1));
   EXPECT_EQ(sum_of_errors(spread), 0x1p54 + 4);
   // Places 16, 8, 4, 2 meet lane 0 one by one: each 1 is lost.
   std::vector<exact::SplitElement> lost(32);
   lost[0] = with_error(big);
-  for (const std::size_t i : {16, 8, 4, 2}) lost[i] = with_error(Rational(1));
+  for (const std::size_t i : {16U, 8U, 4U, 2U}) lost[i] = with_error(Rational(1));
   EXPECT_EQ(sum_of_errors(lost), 0x1p54);
   // A second segment of its own: four ones in lane 0 of segment 1 are summed before they meet 2^54.
   std::vector<exact::SplitElement> segments(4096 + 128);
   segments[0] = with_error(big);
-  for (const std::size_t i : {0, 32, 64, 96}) segments[4096 + i] = with_error(Rational(1));
+  for (const std::size_t i : {0U, 32U, 64U, 96U}) segments[4096 + i] = with_error(Rational(1));
   EXPECT_EQ(sum_of_errors(segments), 0x1p54 + 4);
 }
 

@@ -93,7 +93,7 @@ TEST(TileTransposition, QuantizingTheTransposedMatrixTransposesTheBits) {
   int deterministic = 0;
   for (const Profile& profile : tiled_profiles()) {
     if (profile.rounding == Rounding::stochastic) continue;
-    for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
       const std::vector<std::uint32_t> words = random_words(seed);
       const Elements plain = quantized(profile, words, {rows, columns});
       const Elements turned = quantized(profile, transposed(words, rows, columns), {columns, rows});
