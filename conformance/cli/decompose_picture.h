@@ -24,7 +24,7 @@ struct DecompositionPicture {
   std::string subtitle;
   std::vector<NamedSplit> tensors;  ///< ranked; the first twenty are drawn
   portable::ErrorSplit all;
-  bool is_corrected = false;  ///< Q(x) is a corrected tensor, Q* that of the plain profile (rule D8)
+  bool is_corrected = false;               ///< Q(x) is a corrected tensor, Q* that of the plain profile (rule D8)
   const PictureDetail* closely = nullptr;  ///< or none
 };
 
