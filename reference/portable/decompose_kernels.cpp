@@ -182,19 +182,19 @@ FP4PROOF_INLINE void add_part(const DoubleLanes& input, const DoubleLanes& quant
   const DoubleLanes nothing = {};
   const DoubleLanes error = quantized - input;
   const DoubleLanes scale = quantized - ideal;
-  const DoubleLanes rest = ideal - input;
+  const DoubleLanes rest = ideal - input;  // the deadzone or the grid term; the other one is zero and adds nothing
+  const DoubleLanes rest_squared = rest * rest;
+  const DoubleLanes scale_rest = scale * rest;
   const DoubleMask in_deadzone = ideal == 0.0;
-  const DoubleLanes deadzone = in_deadzone ? rest : nothing;
-  const DoubleLanes grid = in_deadzone ? nothing : rest;
-  failures += error != (scale + deadzone) + grid;
+  failures += error != scale + rest;
   sums[0] += input * input;
   sums[1] += quantized * input;
   sums[2] += error * error;
   sums[3] += scale * scale;
-  sums[4] += deadzone * deadzone;
-  sums[5] += grid * grid;
-  sums[6] += scale * grid;
-  sums[7] += scale * deadzone;
+  sums[4] += in_deadzone ? rest_squared : nothing;
+  sums[5] += in_deadzone ? nothing : rest_squared;
+  sums[6] += in_deadzone ? nothing : scale_rest;
+  sums[7] += in_deadzone ? scale_rest : nothing;
 }
 
 }  // namespace
