@@ -139,7 +139,7 @@ FP4PROOF_CLONES void subtract_from(const std::uint32_t* input, int count, std::u
   for (int i = 0; i < count; ++i) words[i] = float_bits(float_from_bits(input[i]) - float_from_bits(words[i]));
 }
 
-FP4PROOF_CLONES void mask_two_of_four(const std::uint32_t* residual, int count, std::uint8_t* mask) {
+FP4PROOF_CLONES void mask_two_of_four(const std::uint32_t* residual, int count, std::uint8_t* codes) {
   constexpr MaskLanes odd = {0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1};
   constexpr MaskLanes upper = {0, 0, -1, -1, 0, 0, -1, -1, 0, 0, -1, -1, 0, 0, -1, -1};
   constexpr auto infinity = static_cast<std::int32_t>(float_infinity_bits);
@@ -160,12 +160,13 @@ FP4PROOF_CLONES void mask_two_of_four(const std::uint32_t* residual, int count, 
     gives_way(mine, two_apart, upper, to_two_apart);
     gives_way(mine, opposite, upper, to_opposite);
     const MaskLanes dropped = (to_next & to_two_apart) | (to_opposite & (to_next | to_two_apart));
-    store_bytes(reinterpret_cast<WordLanes>(~dropped), mask + i);
+    const auto kept =
+        __builtin_convertvector(__builtin_convertvector(reinterpret_cast<WordLanes>(~dropped), HalfLanes), ByteLanes);
+    ByteLanes lanes;
+    std::memcpy(&lanes, codes + i, sizeof lanes);
+    lanes &= kept;
+    std::memcpy(codes + i, &lanes, sizeof lanes);
   }
-}
-
-FP4PROOF_CLONES void mask_codes(const std::uint8_t* mask, int count, std::uint8_t* codes) {
-  for (int i = 0; i < count; ++i) codes[i] &= mask[i];
 }
 
 FP4PROOF_CLONES void multiply_by(float factor, int count, std::uint32_t* words) {

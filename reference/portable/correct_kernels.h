@@ -26,11 +26,8 @@ void decode_hif4_groups(Element element, const CodedRun& run, const std::uint32_
 /// words[i] := RN(input[i] - words[i]).
 void subtract_from(const std::uint32_t* input, int count, std::uint32_t* words);
 
-/// C22: 0xFF where an element is kept, else 0.
-void mask_two_of_four(const std::uint32_t* residual, int count, std::uint8_t* mask);
-
-/// codes[i] := codes[i] & mask[i].
-void mask_codes(const std::uint8_t* mask, int count, std::uint8_t* codes);
+/// C22: codes[i] := 0 where the 2:4 mask of the residual drops the element.
+void mask_two_of_four(const std::uint32_t* residual, int count, std::uint8_t* codes);
 
 /// words[i] := RN(words[i] * factor) or RN(words[i] / factor).
 void multiply_by(float factor, int count, std::uint32_t* words);

@@ -29,7 +29,6 @@ struct Scratch {
   alignas(64) std::array<std::uint32_t, max_segment> residual;
   alignas(64) std::array<std::uint32_t, max_segment> scaled;
   alignas(64) std::array<std::uint8_t, max_segment> codes;
-  alignas(64) std::array<std::uint8_t, max_segment> mask;
   std::array<std::uint32_t, blocks_per_run> scales;
   std::array<std::uint8_t, max_segment / 32> macro;
 };
@@ -55,9 +54,8 @@ class SegmentCorrector {
     if (!stack_.residual.is_on()) return;
     take_residual(segment, scratch);
     const bool sparse = stack_.residual.mask == ResidualMask::two_four;
-    if (sparse) mask_two_of_four(scratch.residual.data(), segment.width, scratch.mask.data());
     code(scratch.residual.data(), segment, scratch);
-    if (sparse) mask_codes(scratch.mask.data(), segment.width, scratch.codes.data());
+    if (sparse) mask_two_of_four(scratch.residual.data(), segment.width, scratch.codes.data());
     store(segment, scratch, *result.residual);
   }
 

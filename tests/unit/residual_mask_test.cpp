@@ -59,7 +59,7 @@ TEST(ResidualMask, LanesAndScalarFollowTheRule) {
     keep_two_of_four(four, kept);
     std::vector<std::uint32_t> words(16);
     for (std::size_t i = 0; i < 16; ++i) words[i] = float_bits(four[i % 4]);
-    std::vector<std::uint8_t> lanes(16);
+    std::vector<std::uint8_t> lanes(16, 0xFF);
     mask_two_of_four(words.data(), 16, lanes.data());
     for (std::size_t i = 0; i < 16; ++i) ASSERT_EQ(lanes[i], kept[i % 4] != 0 ? 0xFF : 0) << code;
     ASSERT_EQ(kept[0] + kept[1] + kept[2] + kept[3], 2);
