@@ -20,6 +20,7 @@ extern const Verb list_verb;
 extern const Verb quantize_verb;
 extern const Verb reproduce_verb;
 extern const Verb selftest_verb;
+extern const Verb study_verb;
 extern const Verb verify_verb;
 
 /// The verbs in the order of `fp4proof --help`.
