@@ -86,9 +86,11 @@ Result<void> check_outputs(const Options& options) {
       if (Result<void> apart = refuse_same_file(input, output); !apart) return apart;
     }
   }
-  std::error_code ignored;
-  if (outputs.size() == 2 && std::filesystem::weakly_canonical(outputs[0], ignored) ==
-                                 std::filesystem::weakly_canonical(outputs[1], ignored)) {
+  const auto place = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
+  if (outputs.size() == 2 && place(outputs[0]) == place(outputs[1])) {
     return Error{ErrorKind::usage,
                  fmt::format("--json and --html both write {}; give them two files", quote_path(outputs[0]))};
   }

@@ -46,7 +46,7 @@ std::vector<std::string> study_cells(const StudyRow& row) {
   const StudyMeasure& measure = *row.measure;
   return {short_number(measure.split.relative_error()), in_percent(measure.split.deadzone_fraction()),
           in_percent(measure.split.zeroed_fraction()),  in_percent(measure.saturated_fraction()),
-          in_percent(measure.product_error()),          fmt::format("{:.4g}", measure.bits_per_element())};
+          in_percent(measure.product_error()),          fmt::format("{:.5g}", measure.bits_per_element())};
 }
 
 std::string study_text(const StudyTable& table) {

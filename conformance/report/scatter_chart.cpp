@@ -11,10 +11,9 @@ namespace fp4proof {
 namespace {
 
 constexpr double left = 70;
-constexpr double right = 250;
+constexpr double right = 280;
 constexpr double top = 40;
 constexpr double bottom = 54;
-constexpr double label_height = 14;
 constexpr std::array colours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555", "#8b4513"};
 
 class Drawing {
@@ -29,7 +28,7 @@ class Drawing {
 
   SvgDrawing result() const {
     std::string body = svg_text(0, 16, chart_.title, "font-size=\"15\" font-weight=\"600\"");
-    body += x_axis() + y_axis() + front_line() + markers() + front_labels() + legend();
+    body += x_axis() + y_axis() + front_line() + markers() + front_numbers() + legend();
     body +=
         svg_text((left + width_ - right) / 2, height_ - 10, chart_.x_label, "text-anchor=\"middle\" class=\"label\"");
     body += svg_upward_text(16, (top + height_ - bottom) / 2, chart_.y_label, "class=\"label\"");
@@ -41,17 +40,19 @@ class Drawing {
     double low = 1;
     double high = 1;
     for (std::size_t i = 0; i < points_.size(); ++i) {
-      x_high_ = std::max(x_high_, points_[i].x);
+      x_low_ = i == 0 ? points_[i].x : std::min(x_low_, points_[i].x);
+      x_high_ = i == 0 ? points_[i].x : std::max(x_high_, points_[i].x);
       low = i == 0 ? points_[i].y : std::min(low, points_[i].y);
       high = i == 0 ? points_[i].y : std::max(high, points_[i].y);
     }
-    step_ = tick_step(std::max(x_high_, 1.0), 10);
-    x_high_ = std::ceil(std::max(x_high_, 1.0) / step_ + 0.25) * step_;
+    step_ = tick_step(std::max(x_high_ - x_low_, 1.0), 10);
+    x_low_ = std::floor(x_low_ / step_ - 0.25) * step_;
+    x_high_ = std::ceil(x_high_ / step_ + 0.25) * step_;
     decade_low_ = static_cast<int>(std::floor(std::log10(low)));
     decade_high_ = std::max(decade_low_ + 1, static_cast<int>(std::ceil(std::log10(high))));
   }
 
-  double x(double value) const { return left + value / x_high_ * (width_ - left - right); }
+  double x(double value) const { return left + (value - x_low_) / (x_high_ - x_low_) * (width_ - left - right); }
   double y(double value) const {
     return height_ - bottom -
            (std::log10(value) - decade_low_) / (decade_high_ - decade_low_) * (height_ - top - bottom);
@@ -59,11 +60,12 @@ class Drawing {
 
   std::string x_axis() const {
     std::string svg;
-    for (int i = 0; i * step_ <= x_high_ + step_ / 2; ++i) {
-      const double at = x(i * step_);
+    const auto ticks = static_cast<int>(std::lround((x_high_ - x_low_) / step_));
+    for (int i = 0; i <= ticks; ++i) {
+      const double at = x(x_low_ + i * step_);
       svg += svg_line(at, top, at, height_ - bottom, fmt::format("stroke=\"{}\"", palette::rule));
-      svg +=
-          svg_text(at, height_ - bottom + 16, fmt::format("{:g}", i * step_), "text-anchor=\"middle\" class=\"tick\"");
+      svg += svg_text(at, height_ - bottom + 16, fmt::format("{:g}", x_low_ + i * step_),
+                      "text-anchor=\"middle\" class=\"tick\"");
     }
     return svg;
   }
@@ -106,14 +108,14 @@ class Drawing {
     return svg;
   }
 
-  /// Labels of the front, pushed apart where points lie close together.
-  std::string front_labels() const {
+  /// The place in the front beside each of its points, every second one below the point.
+  std::string front_numbers() const {
     std::string svg;
-    double free = top - label_height;
-    for (const std::size_t i : front()) {
-      const double at = std::max(y(points_[i].y) - 6, free);
-      free = at + label_height;
-      svg += svg_text(x(points_[i].x) + 10, at, elided(points_[i].label, 44), "font-size=\"11\"");
+    const std::vector<std::size_t> best = front();
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      const ScatterPoint& point = points_[best[i]];
+      svg += svg_text(x(point.x), y(point.y) + (i % 2 == 0 ? -10 : 20), fmt::format("{}", i + 1),
+                      "text-anchor=\"middle\" font-size=\"11\" font-weight=\"600\"");
     }
     return svg;
   }
@@ -127,8 +129,15 @@ class Drawing {
       svg += svg_text(width_ - right + 48, at, elided(groups_[i], 30), "class=\"tick\"");
       at += 18;
     }
-    return svg + svg_text(width_ - right + 30, at + 6, "ringed: no other point has", "class=\"tick\"") +
-           svg_text(width_ - right + 30, at + 21, "less of both", "class=\"tick\"");
+    at += 12;
+    svg += svg_text(width_ - right + 30, at, "Ringed: no other has less of both", "class=\"tick\"");
+    const std::vector<std::size_t> best = front();
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      at += 16;
+      svg += svg_text(width_ - right + 30, at, fmt::format("{}  {}", i + 1, elided(points_[best[i]].label, 34)),
+                      "font-size=\"11\"");
+    }
+    return svg;
   }
 
   std::vector<std::size_t> front() const { return pareto_front(points_); }
@@ -138,6 +147,7 @@ class Drawing {
   double height_;
   std::vector<ScatterPoint> points_;
   std::vector<std::string> groups_;
+  double x_low_ = 0;
   double x_high_ = 0;
   double step_ = 1;
   int decade_low_ = 0;

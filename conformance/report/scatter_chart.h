@@ -27,8 +27,8 @@ struct ScatterChart {
 /// These form the Pareto front.
 std::vector<std::size_t> pareto_front(const std::vector<ScatterPoint>& points);
 
-/// The chart, `width` (>= 600) by `height` (>= 300). The Pareto front is joined by a line and labelled; every point
-/// shows its label and numbers under the pointer. Points whose y is not above 0 are left out.
+/// The chart, `width` (>= 600) by `height` (>= 300). The Pareto front is ringed, joined by a line and listed at the
+/// right; every point shows its label and numbers under the pointer. Points whose y is not above 0 are left out.
 SvgDrawing draw(const ScatterChart& chart, double width, double height);
 
 }  // namespace fp4proof
