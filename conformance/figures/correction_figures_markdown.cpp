@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "conformance/figures/correction_measurements.h"
 #include "conformance/study/distributions.h"
 
@@ -51,14 +53,20 @@ std::string bounds_text(const std::optional<FigureBounds>& bounds) {
   return bounds ? fmt::format("{} to {}", figure_text(bounds->low), figure_text(bounds->high)) : "-";
 }
 
-std::string escaped_cell(const std::string& text) {
+/// Text in which `also` and what Markdown would take for a tag stand for themselves.
+std::string escaped(const std::string& text, std::string_view also = {}) {
   std::string result;
-  for (const char c : text) result += c == '|' ? std::string("\\|") : c == '*' ? std::string("\\*") : std::string(1, c);
+  for (const char c : text) {
+    if (c == '<' || also.find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
   return result;
 }
 
+std::string escaped_cell(const std::string& text) { return escaped(text, "|*"); }
+
 std::string table_text(const FigureTable& table) {
-  std::string text = fmt::format("## {}\n\n{}\n\n", table.title, table.text);
+  std::string text = fmt::format("## {}\n\n{}\n\n", table.title, escaped(table.text));
   text += "| figure | published | ours | bounds | verdict | remark |\n|---|---|---|---|---|---|\n";
   for (const CorrectionFigure& figure : table.figures) {
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", escaped_cell(figure.name), optional_text(figure.published),
