@@ -85,8 +85,8 @@ FigureTable qwen_shares(CorrectionMeasurements& measurements) {
   };
   return {"Decomposition of MXFP4 on weights",
           "The published column is arXiv 2605.20402 on the weights of Qwen2.5-3B. Not run here: those weights are not "
-          "at hand. Ours is Gaussian data, for comparison; `fp4proof decompose FILE --profile mxfp4/rceil` gives the "
-          "row of any checkpoint.",
+          "at hand. Ours is Gaussian data, for comparison. `fp4proof decompose FILE --profile mxfp4/rceil` gives the "
+          "row of any checkpoint; study.md shows that of one which can be fetched.",
           {beside("scale, share of e^2", split.scale_share(), 1.725),
            beside("deadzone, share of e^2", split.deadzone_share(), 0.026),
            beside("grid, share of e^2", split.grid_share(), 0.703),
