@@ -75,6 +75,9 @@ std::span<const CaseClass> case_classes();
 /// The class of that name, or nullptr.
 const CaseClass* find_class(std::string_view name);
 
+/// Whether any class asks something about the operation under the profile.
+bool is_asked_of(Operation operation, const Profile& profile);
+
 /// The Philox step of a class: the 32-bit FNV-1a hash of its name, so a new class leaves the others' cases alone.
 std::uint32_t class_step(std::string_view name);
 

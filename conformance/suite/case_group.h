@@ -12,6 +12,7 @@
 #include "conformance/vectors/tensor_dtype.h"
 #include "formats/result.h"
 #include "formats/spec.h"
+#include "formats/spec_corrections.h"
 #include "reference/portable/geometry.h"
 
 namespace fp4proof::suite {
@@ -20,18 +21,21 @@ namespace fp4proof::suite {
 /// quantize: the input is rows x columns, cut into blocks along `axis`.
 /// dequantize: the output is rows x columns, blocks along the columns, no tail.
 /// gemm: C is rows x other_rows, both operands are blocked along k = columns.
+/// correct, decompose: as quantize. correct-gemm: as gemm.
 struct GroupSpec {
   std::int64_t rows = 1;
   std::int64_t columns = 0;
   int axis = 1;                                 ///< quantize: 1 columns, 0 rows
   portable::Tail tail = portable::Tail::error;  ///< quantize: pad where the axis is no multiple of the block
   std::int64_t other_rows = 0;                  ///< gemm
-  std::string accumulator;                      ///< gemm: name of the accumulation rule
+  std::string accumulator;                      ///< gemm, correct-gemm: name of the accumulation rule
+  std::string correction;                       ///< correct, correct-gemm: name of the stack
 
   bool operator==(const GroupSpec&) const = default;
 };
 
-/// The name of a group, for example "1x32", "45x3-axis0-pad", "2x3x64-seq512". Equal specs have equal names.
+/// The name of a group, for example "1x32", "45x3-axis0-pad", "2x3x64-seq512", "1x128-mbs". Equal specs have equal
+/// names.
 std::string group_name(const GroupSpec& spec);
 
 /// One tensor of a group: the same shape for every case, the cases one after the other.
@@ -72,11 +76,26 @@ struct CaseTable {
 ///             codes U8, scales U8 (shapes of portable::Geometry); tensor_scale U32 [] where the profile has one.
 /// dequantize: codes, scales, tensor_scale -> values U32 [rows, columns].
 /// gemm:       a_codes, a_scales, a_tensor_scale, b_codes, ... -> c U32 [rows, other_rows].
+/// correct:    as quantize, and behind each part `macro` U8 [rows, macro blocks] with macro blocks; with a residual its
+///             part again, names starting with residual_; last values U32 [rows, columns], block axis last.
+/// correct-gemm: the parts of a (a_codes, ..., a_macro, a_residual_codes, ...) and of b, which has no residual -> c.
+/// decompose:  as quantize -> terms U32 [rows, columns, 6]: F e_scale, F e_deadzone, F e_grid as binary64, low word
+///             first; sums U32 [rows, 16]: the eight sums of portable::ErrorSplit a row, in its order; counts U32
+///             [rows, 4]: excluded, in_deadzone, zeroed, inexact. Rows have the block axis last.
 /// `usage` error where the shape does not suit the profile.
 Result<std::vector<CaseTensor>> group_tensors(Operation operation, const Profile& profile, const GroupSpec& spec);
 
-/// The geometry of one case's quantized tensor.
+/// The geometry of one case's quantized tensor, under the effective profile where there is a correction.
 Result<portable::Geometry> case_geometry(const Profile& profile, const GroupSpec& spec);
+
+/// The stack of a group; `none` where the group names none. `usage` error for a name that is not known.
+Result<CorrectionStack> stack_of(const GroupSpec& spec);
+
+/// The stack of the second operand of correct-gemm: that of the group without its residual.
+CorrectionStack without_residual(CorrectionStack stack);
+
+/// The product number of HadamardSigns::fresh in every case.
+inline constexpr std::uint32_t case_product = 5;
 
 /// The name of a tensor in files: OPERATION/PROFILE/GROUP/TENSOR, for example "quantize/mxfp4/ocp/1x32/codes".
 std::string tensor_name(const CaseTable& table, const GroupSpec& spec, std::string_view tensor);

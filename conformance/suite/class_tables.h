@@ -18,6 +18,8 @@ std::span<const CaseClass> stochastic_classes();
 std::span<const CaseClass> dequantize_classes();
 std::span<const CaseClass> gemm_classes();
 std::span<const CaseClass> wild_classes();
+std::span<const CaseClass> correction_classes();
+std::span<const CaseClass> decomposition_classes();
 
 // Which profiles a class is for.
 constexpr bool any_profile(const Profile&) { return true; }

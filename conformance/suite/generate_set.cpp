@@ -10,6 +10,7 @@
 #include "conformance/suite/make_table.h"
 #include "conformance/suite/shared_rules.h"
 #include "conformance/vectors/os_error.h"
+#include "conformance/vectors/pending_paths.h"
 #include "formats/spec_profiles.h"
 
 namespace fp4proof::suite {
@@ -34,7 +35,9 @@ class PendingFolder {
   }
 
   PendingFolder(PendingFolder&& other) noexcept
-      : target_(std::move(other.target_)), hidden_(std::exchange(other.hidden_, {})) {}
+      : target_(std::move(other.target_)),
+        hidden_(std::exchange(other.hidden_, {})),
+        pending_(std::move(other.pending_)) {}
   PendingFolder& operator=(PendingFolder&&) = delete;
   ~PendingFolder() {
     std::error_code ignored;
@@ -48,20 +51,26 @@ class PendingFolder {
     std::error_code failure;
     const fs::path old = hidden_ / "old";
     const bool moved = replace && fs::exists(target_, failure);
+    pending_.release();  // from here on a signal must not remove the folder, in which the old set may stand
     if (moved) fs::rename(target_, old, failure);
     if (failure) return os_error("move away", target_, failure.value());
     fs::rename(path(), target_, failure);
-    if (!failure) return {};
+    if (!failure) {
+      pending_ = PendingPath(hidden_);
+      return {};
+    }
     std::error_code ignored;
     if (moved) fs::rename(old, target_, ignored);
     return os_error("make", target_, failure.value());
   }
 
  private:
-  PendingFolder(fs::path target, fs::path hidden) : target_(std::move(target)), hidden_(std::move(hidden)) {}
+  PendingFolder(fs::path target, fs::path hidden)
+      : target_(std::move(target)), hidden_(std::move(hidden)), pending_(hidden_) {}
 
   fs::path target_;
   fs::path hidden_;
+  PendingPath pending_;
 };
 
 /// Whether the folder may be written: free, empty, or a set that the user wants replaced.
@@ -93,11 +102,11 @@ std::vector<Wanted> wanted_tables(const GenerateRequest& request) {
     if (request.operation && *request.operation != operation) continue;
     if (request.profile) {
       const Profile& kept = representative(operation, *request.profile);
-      tables.push_back({operation, SharedProfile(request.profile, &kept)});
+      if (is_asked_of(operation, kept)) tables.push_back({operation, SharedProfile(request.profile, &kept)});
       continue;
     }
     for (const Profile* profile : distinct_profiles(operation)) {
-      tables.push_back({operation, SharedProfile(SharedProfile(), profile)});
+      if (is_asked_of(operation, *profile)) tables.push_back({operation, SharedProfile(SharedProfile(), profile)});
     }
   }
   return tables;

@@ -35,10 +35,16 @@ std::vector<std::uint8_t> philox_bytes(const CaseContext& context, std::uint64_t
 
 Words input_words(const CaseInput& input) { return copy_elements<std::uint32_t>(input.tensors.at("input")); }
 
-/// Gives each case the random words that its class left open.
+bool rounds_stochastically(const Profile& profile, const CaseInput& input) {
+  const Result<CorrectionStack> stack = stack_of(input.spec);
+  return stack && stack->effective(profile).rounding == Rounding::stochastic;
+}
+
+/// Gives each case that rounds stochastically the random words that its class left open.
 void add_random_words(const CaseContext& context, std::vector<CaseInput>& cases) {
   std::uint64_t next = std::uint64_t{1} << 32;
   for (CaseInput& input : cases) {
+    if (!rounds_stochastically(context.profile, input)) continue;
     const std::size_t bytes = input.tensors.at("input").size();
     if (!input.tensors.contains("random")) input.tensors.emplace("random", philox_bytes(context, next, bytes));
     next += bytes / 4;
@@ -110,12 +116,11 @@ Result<CaseTable> make_questions(const SetPlan& set, Operation operation, Shared
     if (most == 0) continue;
     const CaseContext context{*profile, set.level, most, suite_seed, class_step(of_class.name)};
     std::vector<CaseInput> cases = of_class.make(context);
-    if (operation == Operation::quantize) {
+    if (reads_words(operation)) {
       std::erase_if(cases, [&](const CaseInput& input) { return !is_defined(*profile, input_words(input)); });
     }
     cases = evenly(std::move(cases), most);
-    const bool needs_random = operation == Operation::quantize && profile->rounding == Rounding::stochastic;
-    if (needs_random) add_random_words(context, cases);
+    if (reads_words(operation)) add_random_words(context, cases);
     for (const CaseInput& input : cases) {
       const Result<void> added = builder.add(static_cast<std::uint16_t>(index), input);
       if (!added) return added.error();

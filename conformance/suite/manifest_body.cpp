@@ -29,6 +29,7 @@ json group_to_json(const GroupEntry& group) {
     value["accumulator"] = spec.accumulator;
     value["other_rows"] = spec.other_rows;
   }
+  if (!spec.correction.empty()) value["correction"] = spec.correction;
   return value;
 }
 
@@ -55,10 +56,12 @@ class FieldReader {
     if (problem_.empty()) problem_ = std::move(problem);
   }
 
-  /// Complains unless `value` is an object of exactly these fields.
-  bool object(const json& value, std::string_view what, std::initializer_list<std::string_view> fields) {
-    if (!value.is_object() || value.size() != fields.size()) {
-      fail(fmt::format("{} is not an object of {} fields", what, fields.size()));
+  /// Complains unless `value` is an object of exactly these fields, and `optional` if it is there.
+  bool object(const json& value, std::string_view what, std::initializer_list<std::string_view> fields,
+              std::string_view optional = {}) {
+    const std::size_t more = value.is_object() && !optional.empty() && value.contains(optional) ? 1 : 0;
+    if (!value.is_object() || value.size() != fields.size() + more) {
+      fail(fmt::format("{} is not an object of {} fields", what, fields.size() + more));
     }
     for (const std::string_view field : fields) {
       if (ok() && !value.contains(field)) fail(fmt::format("{}: field \"{}\" is missing", what, field));
@@ -109,9 +112,14 @@ GroupEntry read_group_entry(const json& value, FieldReader& reader) {
   GroupEntry group;
   const bool is_gemm = value.is_object() && value.contains("accumulator");
   const bool sound =
-      is_gemm ? reader.object(value, "group", {"accumulator", "cases", "columns", "name", "other_rows", "rows"})
-              : reader.object(value, "group", {"axis", "cases", "columns", "name", "rows", "tail"});
+      is_gemm ? reader.object(value, "group", {"accumulator", "cases", "columns", "name", "other_rows", "rows"},
+                              "correction")
+              : reader.object(value, "group", {"axis", "cases", "columns", "name", "rows", "tail"}, "correction");
   if (!sound) return group;
+  if (value.contains("correction")) {
+    group.spec.correction = reader.text(value["correction"], "correction");
+    if (const Result<CorrectionStack> known = stack_of(group.spec); !known) reader.fail(known.error().message);
+  }
   group.cases = reader.number(value["cases"], "cases of a group", std::numeric_limits<std::uint32_t>::max());
   group.spec.rows = static_cast<std::int64_t>(reader.number(value["rows"], "rows", most_rows));
   group.spec.columns = static_cast<std::int64_t>(reader.number(value["columns"], "columns", most_rows));

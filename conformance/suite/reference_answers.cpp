@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "conformance/suite/correction_answers.h"
 #include "conformance/suite/drafts.h"
 #include "conformance/vectors/os_error.h"
 #include "reference/portable/dequantize.h"
@@ -115,6 +116,19 @@ Result<void> answer_gemm(const Profile& profile, CaseGroup& group) {
   return {};
 }
 
+/// Case by case: `answer` gives all expected tensors of one.
+template <class AnswerOf>
+Result<void> answer_each(const Profile& profile, CaseGroup& group, AnswerOf answer_of) {
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const Result<Answer> answer = answer_of(profile, group, i);
+    if (!answer) return answer.error();
+    auto next = answer->begin();
+    for (CaseTensor& tensor : group.tensors)
+      if (tensor.expected) put(tensor, i, *next++);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string_view> accumulators_for(const Profile& profile) {
@@ -129,6 +143,7 @@ std::vector<std::string_view> accumulators_for(const Profile& profile) {
 
 Result<std::vector<std::uint32_t>> gemm_of_case(const Profile& profile, const CaseGroup& group, std::size_t index,
                                                 std::string_view accumulator) {
+  if (!group.spec.correction.empty()) return corrected_product(profile, group, index, accumulator);
   const std::optional<portable::Accumulator> known = portable::find_accumulator(accumulator);
   if (!known) return Error{ErrorKind::corrupt, fmt::format("unknown accumulator {}", quote(accumulator))};
   const Result<portable::Quantized> a = operand_of_case(profile, group, index, "a_", group.spec.rows);
@@ -147,7 +162,10 @@ Result<void> answer_by_reference(CaseTable& table) {
     switch (table.operation) {
       case Operation::quantize: answered = answer_quantize(*table.profile, group); break;
       case Operation::dequantize: answered = answer_dequantize(*table.profile, group); break;
-      case Operation::gemm: answered = answer_gemm(*table.profile, group); break;
+      case Operation::gemm:
+      case Operation::correct_gemm: answered = answer_gemm(*table.profile, group); break;
+      case Operation::correct: answered = answer_each(*table.profile, group, corrected_answer); break;
+      case Operation::decompose: answered = answer_each(*table.profile, group, decomposed_answer); break;
     }
     if (!answered) return answered;
   }

@@ -18,7 +18,7 @@ Result<void> answer_by_reference(CaseTable& table);
 /// modelled instructions take the format.
 std::vector<std::string_view> accumulators_for(const Profile& profile);
 
-/// C of a gemm case under any accumulator, as words.
+/// C of a gemm or correct-gemm case under any accumulator, as words.
 Result<std::vector<std::uint32_t>> gemm_of_case(const Profile& profile, const CaseGroup& group, std::size_t index,
                                                 std::string_view accumulator);
 

@@ -43,6 +43,15 @@ std::size_t budget(Level level, bool main) {
   return 0;
 }
 
+/// Cases of corrections, products of corrected matrices and decompositions hold several blocks, and much is expected of
+/// each.
+std::size_t most_large_cases(Level level, const Profile& profile, std::string_view of_class) {
+  if (level == Level::full) return 256;
+  if (level == Level::smoke || profile.block.is_2d()) return 1;
+  if (!is_main(profile)) return 3;
+  return of_class == "stacks" ? 64 : 8;
+}
+
 }  // namespace
 
 std::span<const SetPlan> sets() { return plans; }
@@ -53,6 +62,9 @@ const SetPlan* find_set(std::string_view name) {
 }
 
 std::size_t most_cases(const SetPlan& set, const Profile& profile, const CaseClass& of_class) {
+  const bool plain = of_class.operation == Operation::quantize || of_class.operation == Operation::dequantize ||
+                     of_class.operation == Operation::gemm;
+  if (!plain) return most_large_cases(set.level, profile, of_class.name);
   if (profile.block.is_2d() && !takes_tiles_of(set.level, of_class.name)) return 0;
   const std::size_t case_bytes = 4 * static_cast<std::size_t>(profile.block.size()) * (profile.tensor_scale ? 8 : 1);
   const std::size_t cases = std::max<std::size_t>(budget(set.level, is_main(profile)) / case_bytes, 1);

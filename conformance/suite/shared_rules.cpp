@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 3> packing_fields = {"nibble_order", "sca
 constexpr std::array<std::string_view, 3> meaning_fields = {"family", "element", "tensor_scale"};
 
 bool matters(Operation operation, const Profile& profile, std::string_view field) {
-  if (operation != Operation::quantize) return std::ranges::find(meaning_fields, field) != meaning_fields.end();
+  if (!needs_whole_rule(operation)) return std::ranges::find(meaning_fields, field) != meaning_fields.end();
   if (field == "random_bits") return profile.rounding == Rounding::stochastic;
   return std::ranges::find(packing_fields, field) == packing_fields.end();
 }

@@ -1,5 +1,6 @@
 #include "conformance/verify/classify.h"
 
+#include "conformance/verify/classify_correction.h"
 #include "conformance/verify/classify_quantize.h"
 #include "conformance/verify/classify_values.h"
 
@@ -31,14 +32,26 @@ std::vector<Bytes> expected_of_case(const CaseGroup& group, std::size_t index) {
   return expected;
 }
 
+std::optional<Finding> first_cause(const suite::CaseTable& table, const CaseGroup& group, std::size_t index,
+                                   std::span<const Bytes> expected, std::span<const Bytes> actual,
+                                   const CompareRules& rules) {
+  switch (table.operation) {
+    case suite::Operation::quantize: return classify_quantize(table, group, index, expected, actual, rules);
+    case suite::Operation::correct: return classify_correction(table, group, expected, actual);
+    case suite::Operation::decompose: return classify_decomposition(group, expected, actual);
+    case suite::Operation::dequantize:
+    case suite::Operation::gemm:
+    case suite::Operation::correct_gemm: return classify_values(table, group, index, expected, actual);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Finding> classify_case(const suite::CaseTable& table, const CaseGroup& group, std::size_t index,
                                      std::span<const Bytes> actual, const CompareRules& rules) {
   const std::vector<Bytes> expected = expected_of_case(group, index);
-  const std::optional<Finding> finding = table.operation == suite::Operation::quantize
-                                             ? classify_quantize(table, group, index, expected, actual, rules)
-                                             : classify_values(table, group, index, expected, actual);
+  const std::optional<Finding> finding = first_cause(table, group, index, expected, actual, rules);
   if (finding && is_unwritten(expected, actual)) {
     Finding unwritten = *finding;
     unwritten.cause = Cause::unwritten;

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "conformance/suite/reference_answers.h"
-#include "formats/float_bits.h"
+#include "conformance/verify/value_finding.h"
 
 namespace fp4proof::verify {
 
@@ -15,19 +15,9 @@ namespace {
 using suite::CaseGroup;
 using Words = std::vector<std::uint32_t>;
 
-bool same_value(std::uint32_t a, std::uint32_t b) { return a == b || (is_nan_bits(a) && is_nan_bits(b)); }
-
 bool same_values(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) {
   return std::ranges::equal(a, b, same_value);
 }
-
-/// Words along the number line.
-std::int64_t word_order(std::uint32_t word) {
-  const std::int64_t magnitude = word & float_magnitude_mask;
-  return (word & float_sign_mask) != 0 ? -magnitude : magnitude;
-}
-
-bool is_zero(std::uint32_t word) { return (word & float_magnitude_mask) == 0; }
 
 /// log2 |actual / expected| where that is a whole number and the signs agree.
 std::optional<int> power_ratio(std::uint32_t expected, std::uint32_t actual) {
@@ -62,27 +52,6 @@ bool is_micro(const Profile& profile, std::span<const std::uint32_t> expected, s
     if (!ratio || std::abs(*ratio) > 2) return false;
   }
   return true;
-}
-
-Finding finding_of(Cause cause, std::string_view kind, std::int64_t distance) {
-  Finding finding;
-  finding.cause = cause;
-  finding.kind = kind;
-  finding.distance = distance;
-  return finding;
-}
-
-std::string_view value_kind(std::uint32_t expected, std::uint32_t actual) {
-  if (is_zero(expected) && is_zero(actual)) return "sign-of-zero";
-  if ((expected ^ actual) == float_sign_mask) return "sign";
-  const bool subnormal = (expected & float_infinity_bits) == 0;
-  if (subnormal && is_zero(actual)) return "flushed-subnormal";
-  return std::abs(word_order(expected) - word_order(actual)) == 1 ? "neighbour" : "value";
-}
-
-Finding value_finding(std::uint32_t expected, std::uint32_t actual) {
-  if (!is_finite_bits(expected) || !is_finite_bits(actual)) return finding_of(Cause::special, "nan-value", 0);
-  return finding_of(Cause::element, value_kind(expected, actual), word_order(actual) - word_order(expected));
 }
 
 /// Pairs of neighbours exchanged: what swapped nibbles give.
@@ -156,7 +125,7 @@ std::optional<Finding> classify_values(const suite::CaseTable& table, const Case
   const auto wanted = copy_elements<std::uint32_t>(expected[0]);
   const auto given = copy_elements<std::uint32_t>(actual[0]);
   if (same_values(wanted, given)) return std::nullopt;
-  const bool is_gemm = table.operation == suite::Operation::gemm;
+  const bool is_gemm = suite::is_product(table.operation);
   Finding finding =
       is_gemm ? gemm_finding(table, group, index, wanted, given) : dequantize_finding(*table.profile, wanted, given);
   const auto differ = std::ranges::mismatch(wanted, given, same_value);

@@ -16,7 +16,7 @@ namespace {
 
 using suite::Operation;
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 33> likely_causes = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 39> likely_causes = {{
     {"nan-block", "another policy for blocks that hold a NaN, or the NaN was lost in a maximum"},
     {"infinity-block", "another policy for blocks that hold an infinity"},
     {"zero-block", "another scale for all-zero blocks"},
@@ -49,12 +49,21 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 33> likely_c
     {"micro-order", "micro-exponent bits are stored MSB first"},
     {"byte-order", "the bytes of the scale word are stored highest first"},
     {"accumulation", "the sum was accumulated in another order or precision"},
+    {"macro-factor", "the factor of the macro block: rounded, taken from another maximum, or of another size"},
+    {"residual-mask", "another element of the residual is kept, or a tie goes to the higher column"},
+    {"scale-term", "the error of the scale: the ideal quantizer, or what is subtracted from it"},
+    {"deadzone-term", "the error of the deadzone: its edge is 24 |x| = m on MXFP4, whatever the coded scale"},
+    {"grid-term", "the error of the grid: the ideal quantizer takes m / max exactly"},
+    {"count", "elements were counted another way: zeros, NaN, or the edge of the deadzone"},
     {"poison", "the output still holds what it was filled with"},
 }};
 
 std::string binary(std::uint32_t value, int bits) { return fmt::format("{:0{}b}", value, bits); }
 
-bool has_codes(const Mismatch& mismatch) { return mismatch.operation == Operation::quantize; }
+bool has_codes(const Mismatch& mismatch) {
+  return mismatch.operation == Operation::quantize ||
+         (mismatch.operation == Operation::correct && mismatch.finding.tensor != "values");
+}
 
 std::string value_text(const Mismatch& mismatch, std::uint32_t value) {
   if (!has_codes(mismatch)) return fmt::format("{} = {:08x} = {}", hex_float(value), value, float_fields(value));
@@ -68,8 +77,10 @@ void put(nlohmann::json& object, const char* name, const std::optional<std::uint
 
 std::string place_text(const Mismatch& mismatch) {
   const Finding& finding = mismatch.finding;
-  std::string place = has_codes(mismatch) ? fmt::format("row {} block {}", finding.row, finding.block)
-                                          : fmt::format("row {}", finding.row);
+  const std::string in_tensor = finding.tensor.empty() ? "" : fmt::format("{} ", finding.tensor);
+  std::string place = in_tensor;
+  place += has_codes(mismatch) ? fmt::format("row {} block {}", finding.row, finding.block)
+                               : fmt::format("row {}", finding.row);
   if (finding.element >= 0) place += fmt::format(" {} {}", has_codes(mismatch) ? "element" : "column", finding.element);
   return place;
 }
@@ -148,6 +159,7 @@ nlohmann::json to_json(const Mismatch& mismatch) {
                           {"row", finding.row},
                           {"block", finding.block},
                           {"likely", likely_cause(finding.kind)}};
+  if (!finding.tensor.empty()) value["tensor"] = finding.tensor;
   if (finding.element >= 0) value["element"] = finding.element;
   put(value, "input", finding.input);
   put(value, "expected_scale", finding.expected_scale);

@@ -101,7 +101,7 @@ TEST_F(VectorSetTest, ComesBackAsItWasWritten) {
   ASSERT_TRUE(set.ok()) << set.error().message;
   EXPECT_EQ(set->manifest.set, "smoke");
   EXPECT_EQ(set->manifest.tool_version, "1.2.3");
-  ASSERT_EQ(set->tables.size(), 3U);
+  ASSERT_EQ(set->tables.size(), 6U);
   EXPECT_EQ(set->classes, suite::class_entries());
   for (const suite::TableEntry& entry : set->tables) {
     const Result<CaseTable> read = suite::read_table(*set, entry);
