@@ -39,12 +39,12 @@ void run(benchmark::State& state, const Profile& profile, const CorrectionStack&
   const std::int64_t shape[] = {rows, columns};
   const TensorView view = {DType::bf16, shape, std::as_bytes(std::span(input)).data()};
   const auto correct_all = [&] {
-    const auto corrected = correct(profile, stack, view);
+    auto corrected = correct(profile, stack, view);
     if (!corrected) state.SkipWithError(corrected.error().message.c_str());
     benchmark::DoNotOptimize(corrected);
   };
   const auto quantize_all = [&] {
-    const auto quantized = quantize(profile, view);
+    auto quantized = quantize(profile, view);
     if (!quantized) state.SkipWithError(quantized.error().message.c_str());
     benchmark::DoNotOptimize(quantized);
   };
