@@ -12,6 +12,7 @@
 #include "conformance/cli/usage_error.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/cli/version.h"
+#include "conformance/vectors/pending_paths.h"
 #include "reference/portable/environment.h"
 
 namespace fp4proof::cli {
@@ -113,6 +114,7 @@ int parse_and_run(Session& session, int count, const char* const* arguments) {
 }  // namespace
 
 int run(int count, const char* const* arguments) {
+  remove_pending_paths_on_signals();
   Session session;
   try {
     return parse_and_run(session, count, arguments);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
+#include <utility>
 
 namespace fp4proof::cli {
 
@@ -53,6 +54,25 @@ void add_tail_option(CLI::App& command, std::string& tail) {
 }
 
 portable::Tail tail_of(const std::string& tail) { return tail == "pad" ? portable::Tail::pad : portable::Tail::error; }
+
+CLI::Option* add_list_option(CLI::App& command, const std::string& name, std::vector<std::string>& list,
+                             const std::string& description) {
+  const auto take = [&list, name](const std::vector<std::string>& texts) {
+    list.clear();
+    for (const std::string& text : texts) {
+      std::vector<std::string> items = CLI::detail::split(text, ',');
+      if (text.ends_with(',')) items.emplace_back();  // split() leaves it out
+      for (std::string& item : items) {
+        if (item.empty()) {
+          throw CLI::ValidationError(
+              name, fmt::format("'{}' has an empty item; remove a comma or name what is missing", text));
+        }
+        list.push_back(std::move(item));
+      }
+    }
+  };
+  return command.add_option_function<std::vector<std::string>>(name, take, description)->allow_extra_args(false);
+}
 
 void add_tensor_option(CLI::App& command, std::vector<std::string>& names) {
   command.add_option("--tensor", names, "Only this tensor (may be repeated)")

@@ -22,6 +22,10 @@ void add_tail_option(CLI::App& command, std::string& tail);
 /// The choice that `--tail` names.
 portable::Tail tail_of(const std::string& tail);
 
+/// An option whose values are separated by commas. An empty item is refused.
+CLI::Option* add_list_option(CLI::App& command, const std::string& name, std::vector<std::string>& list,
+                             const std::string& description);
+
 /// `--tensor NAME`, repeatable.
 void add_tensor_option(CLI::App& command, std::vector<std::string>& names);
 

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "conformance/cli/common_options.h"
+#include "conformance/cli/correct_option.h"
+#include "conformance/cli/corrected_tensor.h"
 #include "conformance/cli/error_report.h"
 #include "conformance/cli/quantize_stream.h"
 #include "conformance/cli/table.h"
@@ -30,6 +32,7 @@ struct Options {
   int axis = -1;
   std::string tail = "pad";
   std::uint64_t seed = 0;
+  std::string stack;
   bool json = false;
 };
 
@@ -51,6 +54,30 @@ Result<std::vector<SharedProfile>> chosen_profiles(const std::vector<std::string
     chosen.push_back(*profile);
   }
   return chosen;
+}
+
+/// The stack of --correct, which every profile must be able to take; null for none.
+Result<SharedStack> chosen_stack(const std::vector<SharedProfile>& profiles, const std::string& name) {
+  SharedStack chosen;
+  for (const SharedProfile& profile : profiles) {
+    Result<SharedStack> stack = stack_for(*profile, name);
+    if (!stack) return stack.error();
+    chosen = *std::move(stack);
+  }
+  return chosen;
+}
+
+/// The errors of the corrected values of a whole tensor.
+Result<ErrorSums> errors_under_stack(const SharedProfile& profile, const SharedStack& stack, const TensorSource& source,
+                                     const portable::QuantizeOptions& options, Progress& progress) {
+  QuantizedFile file;
+  file.profile = profile;
+  file.corrections = {stack, 0, ResidualForm::codes};
+  auto corrected = correct_tensor(file, source, options);
+  if (!corrected) return corrected.error();
+  const std::vector<float> values = portable::dequantize(*corrected);
+  progress.advance(static_cast<std::uint64_t>(values.size()));
+  return corrected_errors(file, source, *corrected, values);
 }
 
 Result<ErrorSums> errors_under(const Profile& profile, const TensorSource& source,
@@ -121,21 +148,25 @@ nlohmann::json json_of(const Row& row, const std::vector<SharedProfile>& profile
 }
 
 void print_json(Session& session, const std::vector<Row>& rows, const Row& all,
-                const std::vector<SharedProfile>& profiles) {
+                const std::vector<SharedProfile>& profiles, const SharedStack& stack) {
   nlohmann::json tensors = nlohmann::json::object();
   for (const Row& row : rows) tensors[row.tensor] = json_of(row, profiles);
   nlohmann::json names = nlohmann::json::array();
   for (const SharedProfile& profile : profiles) names.push_back(profile->name);
-  session.print_json({{"all", json_of(all, profiles)},
-                      {"format", "fp4proof-comparison/1"},
-                      {"profiles", names},
-                      {"tensors", tensors},
-                      {"tool_version", tool_version}});
+  nlohmann::json report = {{"all", json_of(all, profiles)},
+                           {"format", "fp4proof-comparison/1"},
+                           {"profiles", names},
+                           {"tensors", tensors},
+                           {"tool_version", tool_version}};
+  if (stack != nullptr) report["corrections"] = stack_to_json(*stack);
+  session.print_json(report);
 }
 
 Result<ExitCode> compare(const Options& options, Session& session) {
   const Result<std::vector<SharedProfile>> profiles = chosen_profiles(options.profiles);
   if (!profiles) return profiles.error();
+  const Result<SharedStack> stack = chosen_stack(*profiles, options.stack);
+  if (!stack) return stack.error();
   const std::string label = quote_path(options.input);
   const Result<SafetensorsFile> input = SafetensorsFile::open(options.input);
   if (!input) return input.error();
@@ -159,7 +190,9 @@ Result<ExitCode> compare(const Options& options, Session& session) {
     for (const TensorSource& source : *sources) {
       Row row{source.name, {}};
       for (const SharedProfile& profile : *profiles) {
-        const Result<ErrorSums> errors = errors_under(*profile, source, settings, progress);
+        const Result<ErrorSums> errors = *stack == nullptr
+                                             ? errors_under(*profile, source, settings, progress)
+                                             : errors_under_stack(profile, *stack, source, settings, progress);
         if (!errors) return errors.error();
         row.errors.push_back(*errors);
       }
@@ -168,9 +201,10 @@ Result<ExitCode> compare(const Options& options, Session& session) {
   }
   const Row all = sum_of(rows, profiles->size());
   if (options.json) {
-    print_json(session, rows, all, *profiles);
+    print_json(session, rows, all, *profiles, *stack);
   } else {
     session.print(table_of(rows, all, *profiles));
+    if (*stack != nullptr) session.print(fmt::format("corrected by {}\n", (*stack)->name));
   }
   return ExitCode::conformant;
 }
@@ -179,20 +213,21 @@ constexpr const char* help =
     "Examples:\n"
     "  fp4proof compare in.safetensors --profiles mxfp4/ocp,mxfp4/rceil,hif4/gcc,nvfp4/tensor-scale\n"
     "  fp4proof compare in.safetensors --profiles mxfp4/ocp,my-profile.json --tensor layer.weight --json\n"
+    "  fp4proof compare in.safetensors --profiles mxfp4/rceil,hif4/gcc --correct resq\n"
     "Each number is |e|^2/|x|^2, the sum of squared errors over the sum of squares; a star marks the smallest of a "
     "row,\nan exclamation mark a profile that lost values of that row to NaN blocks.\n"
-    "The last line gives stored bits per element, codes and scales together.";
+    "The last line gives stored bits per element, codes and scales together, with --correct also macro bytes and\n"
+    "residuals; errors are then those of the corrected values. 'fp4proof study' compares several stacks.";
 
 Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();
   command.description("Compare profiles: the relative error of each float tensor under each of them.");
   command.footer(help);
   command.add_option("IN", options->input, "File to read (safetensors)")->required()->type_name("FILE");
-  command.add_option("--profiles", options->profiles, "Named profiles or profile files, separated by commas")
+  add_list_option(command, "--profiles", options->profiles, "Named profiles or profile files, separated by commas")
       ->required()
-      ->delimiter(',')
-      ->allow_extra_args(false)
       ->option_text("P,P,... REQUIRED");
+  add_correct_option(command, options->stack);
   add_tensor_option(command, options->tensors);
   add_axis_option(command, options->axis);
   add_tail_option(command, options->tail);

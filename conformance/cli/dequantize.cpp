@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "conformance/cli/common_options.h"
+#include "conformance/cli/corrected_tensor.h"
 #include "conformance/cli/original_order.h"
 #include "conformance/cli/progress.h"
 #include "conformance/cli/quantized_rows.h"
@@ -59,6 +60,17 @@ Result<void> write_tensor(SafetensorsWriter& writer, const QuantizedRows& rows, 
   return {};
 }
 
+/// A corrected tensor, which is read whole.
+Result<void> write_corrected_values(SafetensorsWriter& writer, const QuantizedFile& file, const TensorRecord& record,
+                                    const SafetensorsFile& input, std::string_view label, Progress& progress) {
+  const auto corrected = read_corrected(file, record, input, label);
+  if (!corrected) return corrected.error();
+  const portable::Geometry& geometry = corrected->geometry();
+  const std::vector<float> values = portable::dequantize(*corrected);
+  progress.advance(static_cast<std::uint64_t>(values.size()));
+  return write_in_original_order(writer, record.name, geometry, {0, geometry.rows}, values);
+}
+
 Result<ExitCode> dequantize(const Options& options, Session& session) {
   if (const Result<void> apart = refuse_same_file(options.input, options.output); !apart) return apart.error();
   const std::string label = quote_path(options.input);
@@ -82,12 +94,14 @@ Result<ExitCode> dequantize(const Options& options, Session& session) {
     tensors.push_back(*std::move(rows));
     specs.push_back({record.name, TensorDtype::f32, container_shape(record.shape)});
   }
-  Result<SafetensorsWriter> writer =
-      SafetensorsWriter::create(options.output, specs, dequantized_metadata(*file->profile));
+  Result<SafetensorsWriter> writer = SafetensorsWriter::create(options.output, specs, dequantized_metadata(*file));
   if (!writer) return writer.error();
   Progress progress("dequantizing", total);
-  for (const QuantizedRows& rows : tensors) {
-    if (const Result<void> written = write_tensor(*writer, rows, progress); !written) return written.error();
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Result<void> written = file->corrections
+                                     ? write_corrected_values(*writer, *file, (*records)[i], *input, label, progress)
+                                     : write_tensor(*writer, tensors[i], progress);
+    if (!written) return written.error();
   }
   if (const Result<void> committed = writer->commit(); !committed) return committed.error();
   return ExitCode::conformant;
@@ -99,7 +113,8 @@ constexpr const char* help =
     "  fp4proof dequantize q.safetensors back.safetensors\n"
     "The profile, the axis and the original shapes come from the metadata of IN. Each tensor is written as F32 under\n"
     "its original name, in its original order and shape, without padding. A value is element * scale, rounded once\n"
-    "to binary32; blocks under a NaN scale give NaN (0x7fc00000).";
+    "to binary32; blocks under a NaN scale give NaN (0x7fc00000). Corrected tensors (quantize --correct) give the\n"
+    "corrected value; they are held in memory.";
 
 Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();

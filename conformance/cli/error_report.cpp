@@ -18,7 +18,7 @@ std::vector<std::string> cells(const std::string& name, const ErrorSums& sums) {
           short_number(std::sqrt(sums.relative_error())),
           short_number(sums.max_error),
           percent(sums.zeroed, sums.elements),
-          percent(sums.saturated, sums.elements),
+          sums.saturation_known ? percent(sums.saturated, sums.elements) : "-",
           fmt::format("{}", sums.nan_blocks),
           fmt::format("{:.3f}", sums.bits_per_element())};
 }

@@ -87,6 +87,7 @@ void ErrorSums::add(const ErrorSums& other) {
   saturated += other.saturated;
   nan_blocks += other.nan_blocks;
   bytes += other.bytes;
+  saturation_known = saturation_known && other.saturation_known;
 }
 
 double ErrorSums::relative_error() const {
@@ -111,7 +112,7 @@ nlohmann::json to_json(const ErrorSums& sums) {
       {"relative_error_root", finite_or_null(std::sqrt(sums.relative_error()))},
       {"max_abs_error", finite_or_null(sums.max_error)},
       {"zeroed", share(sums.zeroed, sums.elements)},
-      {"saturated", share(sums.saturated, sums.elements)},
+      {"saturated", sums.saturation_known ? nlohmann::json(share(sums.saturated, sums.elements)) : nullptr},
       {"nan_blocks", sums.nan_blocks},
       {"bits_per_element", sums.bits_per_element()},
   };

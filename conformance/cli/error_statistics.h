@@ -14,15 +14,16 @@ namespace fp4proof::cli {
 /// Sums over elements x with dequantized values y and errors e = y - x. The sums of squares take the elements where x
 /// and y are finite; they are binary64, added row by row, so the number of threads does not matter.
 struct ErrorSums {
-  std::int64_t elements = 0;    ///< all elements
-  std::int64_t compared = 0;    ///< elements with finite x and y
-  double error_squared = 0;     ///< sum of e^2
-  double value_squared = 0;     ///< sum of x^2
-  double max_error = 0;         ///< largest |e|
-  std::int64_t zeroed = 0;      ///< nonzero x that became zero
-  std::int64_t saturated = 0;   ///< finite x beyond the largest value under their scale
-  std::int64_t nan_blocks = 0;  ///< blocks whose scale is NaN
-  std::uint64_t bytes = 0;      ///< bytes of codes, scales and tensor scale
+  std::int64_t elements = 0;     ///< all elements
+  std::int64_t compared = 0;     ///< elements with finite x and y
+  double error_squared = 0;      ///< sum of e^2
+  double value_squared = 0;      ///< sum of x^2
+  double max_error = 0;          ///< largest |e|
+  std::int64_t zeroed = 0;       ///< nonzero x that became zero
+  std::int64_t saturated = 0;    ///< finite x beyond the largest value under their scale
+  std::int64_t nan_blocks = 0;   ///< blocks whose scale is NaN
+  std::uint64_t bytes = 0;       ///< bytes that are stored: codes, scales, tensor scale, macro bytes, residual
+  bool saturation_known = true;  ///< false where codes stand for other numbers than x, after a Hadamard transform
 
   void add(const ErrorSums& other);
 

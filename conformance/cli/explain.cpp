@@ -12,6 +12,7 @@
 #include "conformance/cli/common_options.h"
 #include "conformance/cli/profile_option.h"
 #include "conformance/cli/same_file.h"
+#include "conformance/cli/tensor_place.h"
 #include "conformance/cli/tensor_source.h"
 #include "conformance/cli/terminal.h"
 #include "conformance/cli/verbs.h"
@@ -44,22 +45,6 @@ struct Options {
   bool all = false;
   std::string json;
 };
-
-/// A file and the name of a tensor in it.
-struct TensorPlace {
-  std::string file;
-  std::string tensor;
-};
-
-Result<TensorPlace> parse_place(const std::string& text) {
-  constexpr std::string_view ending = ".safetensors:";
-  const std::size_t named = text.find(ending);
-  const std::size_t colon = named != std::string::npos ? named + ending.size() - 1 : text.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) {
-    return Error{ErrorKind::usage, fmt::format("--from {} must be FILE.safetensors:TENSOR", quote(text))};
-  }
-  return TensorPlace{text.substr(0, colon), text.substr(colon + 1)};
-}
 
 Error in_option(std::string_view option, const Error& error) {
   return {error.kind, fmt::format("{}: {}", option, error.message)};
@@ -97,7 +82,7 @@ Result<BlockQuestion> stored_block(const Options& options, const Profile& profil
   if (options.tensor_scale) {
     return Error{ErrorKind::usage, "--tensor-scale goes with --values; a tensor has its own"};
   }
-  const Result<TensorPlace> place = parse_place(*options.from);
+  const Result<TensorPlace> place = parse_tensor_place(*options.from, "--from");
   if (place) {
     if (const Result<void> apart = refuse_same_file(place->file, options.json); !apart) return apart.error();
   }

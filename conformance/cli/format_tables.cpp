@@ -60,6 +60,23 @@ double bits_per_element(const Profile& profile) {
   return code_bits + 8.0 * scale_bytes(profile.family) / profile.block.cols;
 }
 
+/// The magnitude codes that mean NaN.
+std::vector<int> nan_codes(const ElementSpec& spec) {
+  std::vector<int> codes;
+  for (int code = spec.max_code + 1; spec.nan_code != 0 && code < spec.sign_mask(); ++code) {
+    if (code != spec.inf_code) codes.push_back(code);
+  }
+  return codes;
+}
+
+/// The code that is written, and where there are several all of them.
+std::string nan_text(const ElementSpec& spec) {
+  const std::vector<int> codes = nan_codes(spec);
+  if (codes.empty()) return "-";
+  if (codes.size() == 1) return fmt::format("0x{:02x}", spec.nan_code);
+  return fmt::format("0x{:02x} (0x{:02x}..0x{:02x})", spec.nan_code, codes.front(), codes.back());
+}
+
 std::string code_or_dash(int code) { return code == 0 ? "-" : fmt::format("0x{:02x}", code); }
 
 json code_or_null(int code) { return code == 0 ? json(nullptr) : json(code); }
@@ -84,8 +101,8 @@ std::string formats_text() {
     const ElementSpec spec = element_spec(element);
     elements.add({std::string(spec.name), fmt::format("{}", spec.bits()), fmt::format("{}", spec.exponent_bits),
                   fmt::format("{}", spec.mantissa_bits), fmt::format("{}", spec.bias),
-                  fmt::format("{}", smallest_value(element)), fmt::format("{}", largest_value(element)),
-                  code_or_dash(spec.nan_code), code_or_dash(spec.inf_code)});
+                  fmt::format("{}", smallest_value(element)), fmt::format("{}", largest_value(element)), nan_text(spec),
+                  code_or_dash(spec.inf_code)});
   });
   Table scales("llrrrrl");
   scales.add({"scale", "family", "bits", "smallest", "largest", "NaN", "value"});
@@ -114,6 +131,7 @@ json formats_as_json() {
                         {"smallest", smallest_value(element)},
                         {"largest", largest_value(element)},
                         {"nan_code", code_or_null(spec.nan_code)},
+                        {"nan_codes", nan_codes(spec)},
                         {"inf_code", code_or_null(spec.inf_code)}});
   });
   json scales = json::array();

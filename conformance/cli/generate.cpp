@@ -9,6 +9,7 @@
 #include "conformance/cli/version.h"
 #include "conformance/profiles/profile_lookup.h"
 #include "conformance/suite/generate_set.h"
+#include "conformance/vectors/counted.h"
 
 namespace fp4proof::cli {
 
@@ -61,7 +62,8 @@ Result<ExitCode> generate(const Options& options, Session& session) {
   std::uint64_t cases = 0;
   for (const auto& [name, record] : set->manifest.files) bytes += record.bytes;
   for (const suite::TableEntry& table : set->tables) cases += table.cases;
-  session.print(fmt::format("{}: {} cases in {} files, {} bytes\n", options.folder, cases, set->tables.size(), bytes));
+  session.print(fmt::format("{}: {} in {}, {}\n", options.folder, counted(cases, "case"),
+                            counted(set->tables.size(), "file"), counted(bytes, "byte")));
   return ExitCode::conformant;
 }
 

@@ -16,6 +16,7 @@
 #include "conformance/cli/verbs.h"
 #include "conformance/profiles/profile_lookup.h"
 #include "conformance/suite/vector_set.h"
+#include "conformance/vectors/counted.h"
 #include "conformance/vectors/manifest.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/safetensors.h"
@@ -46,6 +47,26 @@ std::string tensors_text(const SafetensorsFile& file) {
   return table.text();
 }
 
+std::string corrections_text(const QuantizedFile& file) {
+  if (!file.corrections) return {};
+  const CorrectionStack& stack = *file.corrections->stack;
+  std::string text = fmt::format("corrections {}", stack.name);
+  if (!stack.summary.empty()) text += fmt::format(" ({})", stack.summary);
+  if (stack.hadamard.signs == HadamardSigns::fresh) text += fmt::format(", product {}", file.corrections->product);
+  if (file.has_residual()) {
+    text += file.corrections->residual == ResidualForm::packed ? ", residual packed 2:4" : ", residual as codes";
+  }
+  return text + "\n";
+}
+
+json corrections_json(const FileCorrections& corrections) {
+  json value = {{"stack", stack_to_json(*corrections.stack)}, {"product", corrections.product}};
+  if (corrections.stack->residual.is_on()) {
+    value["residual"] = corrections.residual == ResidualForm::packed ? "packed" : "codes";
+  }
+  return value;
+}
+
 std::string quantized_text(const QuantizedFile& file) {
   Table table("lllrl");
   table.add({"quantized", "from", "shape", "axis", "tail"});
@@ -54,8 +75,9 @@ std::string quantized_text(const QuantizedFile& file) {
                fmt::format("[{}]", fmt::join(record.shape, ", ")), fmt::format("{}", record.axis),
                record.tail == portable::Tail::pad ? "pad" : "error"});
   }
-  return fmt::format("\nprofile {}, {} packing, seed {}\n{}", file.profile->name,
-                     file.packing == Packing::canonical ? "canonical" : "profile", file.seed, table.text());
+  return fmt::format("\nprofile {}, {} packing, seed {}\n{}{}", file.profile->name,
+                     file.packing == Packing::canonical ? "canonical" : "profile", file.seed, corrections_text(file),
+                     table.text());
 }
 
 json tensors_json(const SafetensorsFile& file) {
@@ -83,15 +105,17 @@ Result<void> show_safetensors(const Options& options, Session& session) {
   if (!digest) return digest.error();
   const std::string hex = to_hex(digest->digest);
   if (options.as_json) {
-    session.print_json({{"kind", "safetensors"},
-                        {"bytes", digest->bytes},
-                        {"sha256", hex},
-                        {"metadata", file->metadata()},
-                        {"tensors", tensors_json(*file)}});
+    json value = {{"kind", "safetensors"},
+                  {"bytes", digest->bytes},
+                  {"sha256", hex},
+                  {"metadata", file->metadata()},
+                  {"tensors", tensors_json(*file)}};
+    if (quantized && quantized->corrections) value["corrections"] = corrections_json(*quantized->corrections);
+    session.print_json(value);
     return {};
   }
-  session.print(fmt::format("{}: safetensors, {} tensors, {} bytes\nsha256 {}\n", label, file->tensors().size(),
-                            digest->bytes, hex));
+  session.print(fmt::format("{}: safetensors, {}, {}\nsha256 {}\n", label, counted(file->tensors().size(), "tensor"),
+                            counted(digest->bytes, "byte"), hex));
   for (const auto& [key, value] : file->metadata()) {
     session.print(fmt::format("metadata {} = {}\n", quote(key), quote(value)));
   }
@@ -150,8 +174,8 @@ Result<void> show_vector_set(const Options& options, Session& session) {
                         {"tables", tables}});
     return {};
   }
-  session.print(fmt::format("{}: vector set {}, shard {}, {} cases{}, written by version {}\n\n{}",
-                            quote_path(options.path), quote(set->manifest.set), set->shard, cases,
+  session.print(fmt::format("{}: vector set {}, shard {}, {}{}, written by version {}\n\n{}", quote_path(options.path),
+                            quote(set->manifest.set), set->shard, counted(cases, "case"),
                             set->inputs_only ? ", inputs only" : "", set->manifest.tool_version, table.text()));
   return {};
 }

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "conformance/cli/common_options.h"
+#include "conformance/cli/correct_option.h"
+#include "conformance/cli/corrected_tensor.h"
 #include "conformance/cli/error_report.h"
 #include "conformance/cli/original_order.h"
 #include "conformance/cli/profile_option.h"
@@ -15,6 +17,7 @@
 #include "conformance/cli/quantized_file.h"
 #include "conformance/cli/row_packing.h"
 #include "conformance/cli/same_file.h"
+#include "conformance/cli/stored_corrections.h"
 #include "conformance/cli/tensor_source.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/cli/version.h"
@@ -35,6 +38,9 @@ struct Options {
   std::string tail = "error";
   std::uint64_t seed = 0;
   std::string packing = "canonical";
+  std::string stack;
+  std::optional<std::uint32_t> product;
+  bool pack_residual = false;
   bool dequantize = false;
   std::vector<std::string> tensors;
   std::string report;
@@ -61,7 +67,8 @@ class Quantizer {
     const Result<SharedProfile> profile = options_.profile.resolve();
     if (!profile) return profile.error();
     file_.profile = *profile;
-    for (const std::string& source : {options_.input, options_.profile.name}) {
+    if (const Result<void> chosen = choose_corrections(); !chosen) return chosen.error();
+    for (const std::string& source : {options_.input, options_.profile.name, options_.stack}) {
       if (const Result<void> apart = refuse_same_file(source, options_.output); !apart) return apart.error();
     }
     const std::string label = quote_path(options_.input);
@@ -82,14 +89,34 @@ class Quantizer {
   }
 
  private:
+  Result<void> choose_corrections() {
+    const Result<SharedStack> stack = stack_for(*file_.profile, options_.stack);
+    if (!stack) return stack.error();
+    if (const Result<void> sound = check_product(options_.product, has_fresh_signs(*stack)); !sound) return sound;
+    if (options_.pack_residual && (*stack == nullptr || !can_be_packed(*file_.profile, **stack))) {
+      return Error{
+          ErrorKind::usage,
+          fmt::format("--pack-residual stores a 2:4 residual of 4-bit elements, which {} under profile {} does "
+                      "not have; choose a stack such as resq on a 4-bit profile, or remove --pack-residual",
+                      *stack == nullptr ? "plain quantization" : fmt::format("stack {}", (*stack)->name),
+                      file_.profile->name)};
+    }
+    if (*stack == nullptr) return {};
+    file_.corrections = {*stack, options_.product.value_or(0),
+                         options_.pack_residual ? ResidualForm::packed : ResidualForm::codes};
+    return {};
+  }
+
   Result<void> plan(std::vector<TensorSource> sources) {
+    const Profile coded = file_.coded();
     for (TensorSource& source : sources) {
-      auto geometry = portable::cut_into_blocks(*file_.profile, source.shape, settings_.axis, settings_.tail);
+      auto geometry = portable::cut_into_blocks(coded, source.shape, settings_.axis, settings_.tail);
       if (!geometry) {
         return Error{geometry.error().kind, fmt::format("tensor {}: {}", quote(source.name), geometry.error().message)};
       }
       file_.tensors.push_back({source.name, source.dtype, source.shape, geometry->axis, settings_.tail});
-      Geometry working = keeps_rows(file_) ? *geometry : with_short_rows(*file_.profile, *geometry);
+      Geometry working =
+          file_.corrections || keeps_rows(file_) ? *geometry : with_short_rows(*file_.profile, *geometry);
       work_.push_back({std::move(source), *geometry, {std::move(working), 1.0F}});
     }
     return {};
@@ -114,9 +141,27 @@ class Quantizer {
     for (const Work& work : work_) total += static_cast<std::uint64_t>(work.geometry.rows * work.geometry.columns);
     Progress progress("quantizing", total);
     for (Work& work : work_) {
-      if (Result<void> written = write_tensor(*writer, work, progress); !written) return written;
+      const Result<void> written =
+          file_.corrections ? write_corrected_tensor(*writer, work) : write_tensor(*writer, work, progress);
+      if (!written) return written;
+      if (file_.corrections) progress.advance(static_cast<std::uint64_t>(work.geometry.rows * work.geometry.columns));
     }
     return writer->commit();
+  }
+
+  Result<void> write_corrected_tensor(SafetensorsWriter& writer, const Work& work) {
+    auto corrected = correct_tensor(file_, work.source, settings_);
+    if (!corrected) return corrected.error();
+    if (const Result<void> done = write_corrected(writer, file_, work.source, settings_, *corrected); !done)
+      return done;
+    if (!options_.dequantize && options_.report.empty()) return {};
+    const std::vector<float> values = portable::dequantize(*corrected);
+    if (!options_.report.empty()) {
+      errors_.emplace_back(work.source.name, corrected_errors(file_, work.source, *corrected, values));
+    }
+    if (!options_.dequantize) return {};
+    return write_in_original_order(writer, dequantized_name(work.source.name), work.geometry, {0, work.geometry.rows},
+                                   values);
   }
 
   Result<void> write_tensor(SafetensorsWriter& writer, Work& work, Progress& progress) {
@@ -172,10 +217,12 @@ class Quantizer {
     if (options_.report != "json") return;
     nlohmann::json tensors = nlohmann::json::object();
     for (const auto& [name, sums] : errors_) tensors[name] = to_json(sums);
-    session_.print_json({{"format", "fp4proof-errors/1"},
-                         {"profile", file_.profile->name},
-                         {"tensors", tensors},
-                         {"tool_version", tool_version}});
+    nlohmann::json report = {{"format", "fp4proof-errors/1"},
+                             {"profile", file_.profile->name},
+                             {"tensors", tensors},
+                             {"tool_version", tool_version}};
+    if (file_.corrections) report["corrections"] = stack_to_json(*file_.corrections->stack);
+    session_.print_json(report);
   }
 
   const Options& options_;
@@ -193,8 +240,14 @@ constexpr const char* help =
     "  fp4proof quantize in.safetensors out.safetensors --profile hif4/gcc --tail pad --report table\n"
     "  fp4proof quantize in.safetensors out.safetensors --profile mxfp4/rceil-sr --seed 7 --dequantize\n"
     "  fp4proof quantize in.safetensors out.safetensors --profile mxfp4/ocp --set nan=error --tensor layer.weight\n"
+    "  fp4proof quantize in.safetensors out.safetensors --profile mxfp4/rceil --correct resq --pack-residual\n"
     "For each tensor T, OUT holds T.codes and T.scales (U8), T.tensor_scale (F32) where the profile has one, and with\n"
     "--dequantize T.dequantized (F32, in the order of T). Two 4-bit codes a byte, the even element in the low nibble.\n"
+    "With --correct also T.macro (macro bytes), T.residual.codes, T.residual.scales, T.residual.macro, and in place "
+    "of\n"
+    "T.residual.codes with --pack-residual T.residual.packed_codes and T.residual.places; codes mean the corrected "
+    "value.\n"
+    "A corrected tensor is held in memory, with up to 20 bytes an element; others are worked on in chunks.\n"
     "The report gives |e|^2/|x|^2 and its root, the largest |e| in the tensor's own unit, the shares of elements that\n"
     "became zero or lie beyond the largest value under their scale, and stored bits per element.\n"
     "docs/file-format.md describes OUT.";
@@ -216,6 +269,10 @@ Action add(CLI::App& command, Session& session) {
                   "Bytes in the order all profiles share (canonical, default), or profile")
       ->check(CLI::IsMember({"canonical", "profile"}))
       ->option_text("canonical|profile");
+  add_correct_option(command, options->stack);
+  add_product_option(command, options->product);
+  command.add_flag("--pack-residual", options->pack_residual,
+                   "Store a 2:4 residual as sparse tensor cores take it: kept codes and their places");
   command.add_flag("--dequantize", options->dequantize, "Also write what the codes mean, T.dequantized");
   add_tensor_option(command, options->tensors);
   command.add_option("--report", options->report, "Print the errors of each tensor")

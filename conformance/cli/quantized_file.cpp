@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "conformance/cli/stored_corrections.h"
 #include "conformance/cli/version.h"
 #include "conformance/profiles/profile_lookup.h"
 #include "conformance/vectors/os_error.h"
@@ -15,6 +16,7 @@
 #include "formats/block.h"
 #include "formats/scale_layout.h"
 #include "formats/spec_profiles.h"
+#include "reference/portable/correct.h"
 
 namespace fp4proof::cli {
 
@@ -30,6 +32,9 @@ constexpr const char* packing_key = "fp4proof.packing";
 constexpr const char* seed_key = "fp4proof.seed";
 constexpr const char* tensors_key = "fp4proof.tensors";
 constexpr const char* version_key = "fp4proof.version";
+constexpr const char* corrections_key = "fp4proof.corrections";
+constexpr const char* product_key = "fp4proof.product";
+constexpr const char* residual_key = "fp4proof.residual";
 constexpr std::string_view format_value = "fp4proof-quantized/1";
 constexpr std::size_t deepest_profile = 2;
 constexpr std::size_t deepest_tensors = 4;
@@ -39,6 +44,7 @@ Error corrupt(std::string_view label, std::string_view text) {
 }
 
 std::string_view name_of(Packing packing) { return packing == Packing::canonical ? "canonical" : "profile"; }
+std::string_view name_of(ResidualForm form) { return form == ResidualForm::codes ? "codes" : "packed"; }
 std::string_view name_of(Tail tail) { return tail == Tail::error ? "error" : "pad"; }
 
 Result<std::string> entry(const SafetensorsFile& file, const char* key, std::string_view label) {
@@ -138,12 +144,85 @@ std::vector<std::uint64_t> scales_shape(const QuantizedFile& file, const Geometr
   return {scale_buffer_bytes(file.profile->scale_layout, grid)};
 }
 
+/// A U8 tensor of `width` bytes a row.
+TensorSpec bytes_per_row(const std::string& name, const Geometry& geometry, std::int64_t width) {
+  std::vector<std::int64_t> shape = geometry.shape;
+  shape.back() = width;
+  return {name, TensorDtype::u8, container_shape(shape)};
+}
+
+/// The tensors of one coded part but for its codes.
+void add_part(const QuantizedFile& file, const std::string& name, const Geometry& geometry,
+              std::vector<TensorSpec>& specs) {
+  specs.push_back({scales_name(name), TensorDtype::u8, scales_shape(file, geometry)});
+  if (file.profile->tensor_scale) specs.push_back({tensor_scale_name(name), TensorDtype::f32, {1}});
+  if (file.corrections && file.corrections->stack->macro.is_on()) {
+    const std::int64_t width = portable::macro_blocks_per_row(file.corrections->stack->macro, geometry.columns);
+    specs.push_back(bytes_per_row(macro_name(name), geometry, width));
+  }
+}
+
+void add_residual(const QuantizedFile& file, const std::string& name, const Geometry& geometry,
+                  std::vector<TensorSpec>& specs) {
+  if (file.corrections->residual == ResidualForm::codes) {
+    specs.push_back({codes_name(name), TensorDtype::u8, container_shape(geometry.codes_shape())});
+  } else {
+    specs.push_back(bytes_per_row(packed_codes_name(name), geometry, packed_code_bytes_per_row(geometry)));
+    specs.push_back(bytes_per_row(places_name(name), geometry, place_bytes_per_row(geometry)));
+  }
+  add_part(file, name, geometry, specs);
+}
+
+Result<std::optional<FileCorrections>> read_corrections(const SafetensorsFile& file, const Profile& profile,
+                                                        std::string_view label) {
+  const SafetensorsMetadata& metadata = file.metadata();
+  if (!metadata.contains(corrections_key)) {
+    for (const char* key : {product_key, residual_key}) {
+      if (metadata.contains(key)) {
+        return corrupt(label, fmt::format("metadata {} stands without {}", quote(key), quote(corrections_key)));
+      }
+    }
+    return std::optional<FileCorrections>();
+  }
+  FileCorrections corrections;
+  const Result<SharedStack> stack =
+      stack_of_text(metadata.at(corrections_key), fmt::format("{}: metadata {}", label, quote(corrections_key)));
+  if (!stack) return stack.error();
+  corrections.stack = *stack;
+  if (const Result<void> fits = portable::check_stack(profile, **stack); !fits) {
+    return corrupt(label, fits.error().message);
+  }
+  const Result<std::string> product = entry(file, product_key, label);
+  if (!product) return product.error();
+  const auto number = whole_number(*product);
+  if (!number || *number > std::numeric_limits<std::uint32_t>::max()) {
+    return corrupt(label, fmt::format("product {} is no whole number of 32 bits", quote(*product)));
+  }
+  corrections.product = static_cast<std::uint32_t>(*number);
+  if (!(*stack)->residual.is_on()) return std::optional(corrections);
+  const Result<std::string> residual = entry(file, residual_key, label);
+  if (!residual) return residual.error();
+  const bool packed = *residual == name_of(ResidualForm::packed);
+  if (!packed && *residual != name_of(ResidualForm::codes)) {
+    return corrupt(label, fmt::format("unknown form {} of the residual", quote(*residual)));
+  }
+  if (packed && !can_be_packed(profile, **stack)) {
+    return corrupt(label, "only a 2:4 residual of 4-bit elements is stored packed");
+  }
+  if (packed) corrections.residual = ResidualForm::packed;
+  return std::optional(corrections);
+}
+
 }  // namespace
 
 std::string codes_name(const std::string& name) { return name + ".codes"; }
 std::string scales_name(const std::string& name) { return name + ".scales"; }
 std::string tensor_scale_name(const std::string& name) { return name + ".tensor_scale"; }
 std::string dequantized_name(const std::string& name) { return name + ".dequantized"; }
+std::string macro_name(const std::string& name) { return name + ".macro"; }
+std::string residual_name(const std::string& name) { return name + ".residual"; }
+std::string packed_codes_name(const std::string& name) { return name + ".packed_codes"; }
+std::string places_name(const std::string& name) { return name + ".places"; }
 
 std::vector<std::uint64_t> container_shape(const std::vector<std::int64_t>& shape) {
   return {shape.begin(), shape.end()};
@@ -154,11 +233,9 @@ std::vector<std::int64_t> reference_shape(const std::vector<std::uint64_t>& shap
 }
 
 std::vector<TensorSpec> quantized_specs(const QuantizedFile& file, const std::string& name, const Geometry& geometry) {
-  std::vector<TensorSpec> specs = {
-      {codes_name(name), TensorDtype::u8, container_shape(geometry.codes_shape())},
-      {scales_name(name), TensorDtype::u8, scales_shape(file, geometry)},
-  };
-  if (file.profile->tensor_scale) specs.push_back({tensor_scale_name(name), TensorDtype::f32, {1}});
+  std::vector<TensorSpec> specs = {{codes_name(name), TensorDtype::u8, container_shape(geometry.codes_shape())}};
+  add_part(file, name, geometry, specs);
+  if (file.has_residual()) add_residual(file, residual_name(name), geometry, specs);
   return specs;
 }
 
@@ -174,7 +251,7 @@ SafetensorsMetadata metadata_of(const QuantizedFile& file) {
                             {"shape", record.shape},
                             {"tail", name_of(record.tail)}};
   }
-  return {
+  SafetensorsMetadata metadata = {
       {format_key, std::string(format_value)},
       {packing_key, std::string(name_of(file.packing))},
       {profile_key, profile_text(*file.profile)},
@@ -182,22 +259,35 @@ SafetensorsMetadata metadata_of(const QuantizedFile& file) {
       {tensors_key, tensors.dump()},
       {version_key, std::string(tool_version)},
   };
+  if (file.corrections) {
+    metadata.emplace(corrections_key, text_of_stack(*file.corrections->stack));
+    metadata.emplace(product_key, std::to_string(file.corrections->product));
+    if (file.has_residual()) metadata.emplace(residual_key, name_of(file.corrections->residual));
+  }
+  return metadata;
 }
 
-SafetensorsMetadata dequantized_metadata(const Profile& profile) {
-  return {
+SafetensorsMetadata dequantized_metadata(const QuantizedFile& file) {
+  SafetensorsMetadata metadata = {
       {format_key, "fp4proof-dequantized/1"},
-      {profile_key, profile_text(profile)},
+      {profile_key, profile_text(*file.profile)},
       {version_key, std::string(tool_version)},
   };
+  if (file.corrections) metadata.emplace(corrections_key, text_of_stack(*file.corrections->stack));
+  return metadata;
 }
 
-SafetensorsMetadata product_metadata(const Profile& a, const Profile& b, const std::string& accumulator) {
-  return {
-      {format_key, "fp4proof-gemm/1"},          {"fp4proof.accumulator", accumulator},
-      {"fp4proof.profile_a", profile_text(a)},  {"fp4proof.profile_b", profile_text(b)},
+SafetensorsMetadata product_metadata(const FactorOrigin& a, const FactorOrigin& b, const std::string& accumulator) {
+  SafetensorsMetadata metadata = {
+      {format_key, "fp4proof-gemm/1"},
+      {"fp4proof.accumulator", accumulator},
+      {"fp4proof.profile_a", profile_text(a.profile)},
+      {"fp4proof.profile_b", profile_text(b.profile)},
       {version_key, std::string(tool_version)},
   };
+  if (corrects(a.stack)) metadata.emplace("fp4proof.corrections_a", text_of_stack(a.stack));
+  if (corrects(b.stack)) metadata.emplace("fp4proof.corrections_b", text_of_stack(b.stack));
+  return metadata;
 }
 
 bool is_quantized_file(const SafetensorsFile& file) {
@@ -231,8 +321,10 @@ Result<QuantizedFile> read_quantized_file(const SafetensorsFile& file, std::stri
   if (!records_text) return records_text.error();
   Result<std::vector<TensorRecord>> records = read_records(*records_text, label);
   if (!records) return records.error();
+  Result<std::optional<FileCorrections>> corrections = read_corrections(file, **profile, label);
+  if (!corrections) return corrections.error();
   return QuantizedFile{*profile, *packing == "canonical" ? Packing::canonical : Packing::profile, *seed,
-                       *std::move(records)};
+                       *std::move(records), *std::move(corrections)};
 }
 
 Result<Geometry> checked_geometry(const QuantizedFile& description, const TensorRecord& record,
@@ -242,9 +334,14 @@ Result<Geometry> checked_geometry(const QuantizedFile& description, const Tensor
   if (!tensor_bytes(TensorDtype::f64, padded)) {
     return corrupt(label, fmt::format("tensor {}: absurd shape", quote(record.name)));
   }
-  Result<Geometry> geometry = cut_into_blocks(*description.profile, record.shape, record.axis, record.tail);
+  Result<Geometry> geometry = cut_into_blocks(description.coded(), record.shape, record.axis, record.tail);
   if (!geometry) {
     return corrupt(label, fmt::format("tensor {}: {}", quote(record.name), geometry.error().message));
+  }
+  const HadamardSpec hadamard = description.corrections ? description.corrections->stack->hadamard : HadamardSpec{};
+  if (hadamard.is_on() && geometry->columns % hadamard.size != 0) {
+    return corrupt(label, fmt::format("tensor {}: the block axis of length {} is no multiple of the Hadamard size {}",
+                                      quote(record.name), geometry->columns, hadamard.size));
   }
   for (const TensorSpec& expected : quantized_specs(description, record.name, *geometry)) {
     const Result<const TensorEntry*> found = file.require(expected.name);

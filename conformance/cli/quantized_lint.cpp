@@ -42,6 +42,29 @@ struct Rows {
   }
 };
 
+/// The first group of four with more than two codes other than +0 in a 2:4 residual, in words.
+std::string mask_problem(const QuantizedRows& tensor) {
+  const portable::Geometry& geometry = tensor.geometry();
+  const ElementSpec spec = element_spec(tensor.profile().element);
+  QuantizedRows::Buffers buffers;
+  for (std::int64_t begin = 0; geometry.columns != 0 && begin < geometry.rows;) {
+    const RowRange range = next_chunk(tensor.profile(), geometry, begin);
+    const Rows rows{tensor.profile(), geometry, tensor.read(range, buffers), spec};
+    for (std::int64_t row = 0; row < range.count(); ++row) {
+      for (std::int64_t column = 0; column < geometry.padded_columns; column += 4) {
+        int kept = 0;
+        for (std::int64_t i = column; i < column + 4; ++i) kept += rows.code(row, i) != 0 ? 1 : 0;
+        if (kept > 2) {
+          return fmt::format("elements {} to {} of row {} hold {} codes other than +0, a 2:4 residual keeps two",
+                             column, column + 3, range.begin + row, kept);
+        }
+      }
+    }
+    begin = range.end;
+  }
+  return {};
+}
+
 /// The first bad code of a tensor, in words.
 std::string code_problem(const QuantizedRows& tensor) {
   const portable::Geometry& geometry = tensor.geometry();
@@ -62,6 +85,17 @@ std::string code_problem(const QuantizedRows& tensor) {
   return {};
 }
 
+void lint_residual(const QuantizedFile& description, const TensorRecord& record, const SafetensorsFile& file,
+                   const std::string& name, CheckList& checks) {
+  const std::string what = fmt::format("{}: residual of tensor {}", name, quote(record.name));
+  const Result<QuantizedRows> rows = QuantizedRows::open(description, record, file, name, TensorPart::residual);
+  checks.add(what + ": form", rows ? std::string() : rows.error().message);
+  if (!rows) return;
+  checks.add(what + ": codes", code_problem(*rows));
+  const bool is_two_four = description.corrections->stack->residual.mask == ResidualMask::two_four;
+  if (is_two_four) checks.add(what + ": two of four", mask_problem(*rows));
+}
+
 }  // namespace
 
 void lint_quantized(const SafetensorsFile& file, const std::string& name, CheckList& checks) {
@@ -73,6 +107,7 @@ void lint_quantized(const SafetensorsFile& file, const std::string& name, CheckL
     const Result<QuantizedRows> rows = QuantizedRows::open(*description, record, file, name);
     checks.add(what + ": shapes", rows ? std::string() : rows.error().message);
     if (rows) checks.add(what + ": codes", code_problem(*rows));
+    if (rows && description->has_residual()) lint_residual(*description, record, file, name, checks);
   }
 }
 

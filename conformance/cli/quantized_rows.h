@@ -1,7 +1,8 @@
 #pragma once
-// One quantized tensor of a file, read chunk by chunk in canonical packing, however the file is packed.
+// One coded part of a quantized tensor of a file, read chunk by chunk in canonical packing, however the file is packed.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,16 +16,25 @@
 
 namespace fp4proof::cli {
 
+/// The part of a corrected tensor; a plain one has the first alone.
+enum class TensorPart : std::uint8_t { first, residual };
+
 class QuantizedRows {
  public:
   /// Checks the tensors of `record` in `file`, which must outlive the result. A `corrupt` error where one is missing,
-  /// has another dtype or shape, or where the tensor scale is no positive finite number.
+  /// has another dtype or shape, where the tensor scale is no positive finite number, or where the places of a packed
+  /// residual are impossible; a packed residual is unpacked into memory.
   static Result<QuantizedRows> open(const QuantizedFile& description, const TensorRecord& record,
-                                    const SafetensorsFile& file, std::string_view label);
+                                    const SafetensorsFile& file, std::string_view label,
+                                    TensorPart part = TensorPart::first);
 
-  const Profile& profile() const { return *profile_; }
+  /// The profile of the codes.
+  const Profile& profile() const { return profile_; }
+  /// The tensor, whatever the part.
   const std::string& name() const { return name_; }
   float tensor_scale() const { return tensor_scale_; }
+  /// The macro bytes of the part, row after row; none without macro blocks.
+  Bytes macro() const { return macro_; }
 
   /// The rows as they are read; they may be shorter than the tensor's (with_short_rows).
   const portable::Geometry& geometry() const { return geometry_; }
@@ -49,13 +59,17 @@ class QuantizedRows {
  private:
   QuantizedRows() = default;
 
-  SharedProfile profile_;
+  SharedProfile named_profile_;  // keeps the name in profile_ alive
+  Profile profile_;
   std::string name_;
-  Packing packing_ = Packing::canonical;
+  Packing code_packing_ = Packing::canonical;
+  Packing scale_packing_ = Packing::canonical;
   portable::Geometry stored_;
   portable::Geometry geometry_;
+  std::shared_ptr<const std::vector<std::uint8_t>> unpacked_;  // what codes_ views, of a packed residual
   Bytes codes_;
   Bytes scales_;
+  Bytes macro_;
   float tensor_scale_ = 1.0F;
 };
 

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "formats/element.h"
@@ -49,13 +51,25 @@ TensorReading plain_reading(const TensorEntry& entry) {
   return reading;
 }
 
-/// The reading of `entry` as codes or scales of `record`, if that is what it is.
+/// The coded profile of a file. Its name lives in the profile that was asked for, which it therefore keeps.
+SharedProfile coded_profile(const QuantizedFile& file) {
+  struct Kept {
+    SharedProfile named;
+    Profile coded;
+  };
+  const auto kept = std::make_shared<const Kept>(Kept{file.profile, file.coded()});
+  return {kept, &kept->coded};
+}
+
+/// The reading of `entry` as codes or scales of `record` or its residual, if that is what it is.
 std::optional<TensorReading> quantized_reading(const TensorEntry& entry, const QuantizedFile& file,
                                                const TensorRecord& record) {
-  const bool codes = entry.spec.name == codes_name(record.name);
-  const bool scales = entry.spec.name == scales_name(record.name);
+  const std::string& name = entry.spec.name;
+  const std::string residual = residual_name(record.name);
+  const bool codes = name == codes_name(record.name) || name == codes_name(residual);
+  const bool scales = name == scales_name(record.name) || name == scales_name(residual);
   if (!codes && !scales) return std::nullopt;
-  auto geometry = portable::cut_into_blocks(*file.profile, record.shape, record.axis, record.tail);
+  auto geometry = portable::cut_into_blocks(file.coded(), record.shape, record.axis, record.tail);
   if (!geometry) return std::nullopt;
   const std::vector<TensorSpec> specs = quantized_specs(file, record.name, *geometry);
   if (std::find(specs.begin(), specs.end(), entry.spec) == specs.end()) return std::nullopt;
@@ -63,7 +77,7 @@ std::optional<TensorReading> quantized_reading(const TensorEntry& entry, const Q
   reading.kind = codes ? Kind::codes : Kind::scales;
   reading.unit_bits = codes ? (element_spec(file.profile->element).is_nibble() ? 4 : 8)
                             : 8 * static_cast<std::uint32_t>(scale_bytes(file.profile->family));
-  reading.profile = file.profile;
+  reading.profile = coded_profile(file);
   reading.geometry = *std::move(geometry);
   return reading;
 }

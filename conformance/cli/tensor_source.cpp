@@ -9,6 +9,7 @@
 
 #include "conformance/cli/quantized_file.h"
 #include "conformance/profiles/nearest_name.h"
+#include "conformance/vectors/counted.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof::cli {
@@ -42,8 +43,8 @@ Result<const TensorEntry*> tensor_named(const SafetensorsFile& file, std::string
   if (const TensorEntry* entry = file.find(name); entry != nullptr) return entry;
   std::vector<std::string> known;
   for (const TensorEntry& entry : file.tensors()) known.push_back(entry.spec.name);
-  return Error{ErrorKind::usage, fmt::format("{} has no tensor {}{}; 'fp4proof info' lists its {} tensors", label,
-                                             quote(name), did_you_mean(name, known), known.size())};
+  return Error{ErrorKind::usage, fmt::format("{} has no tensor {}{}; 'fp4proof info' lists its {}", label, quote(name),
+                                             did_you_mean(name, known), counted(known.size(), "tensor"))};
 }
 
 Result<std::vector<TensorSource>> float_tensors(const SafetensorsFile& file, std::string_view label,

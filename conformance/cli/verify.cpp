@@ -33,6 +33,8 @@ struct Options {
   std::string json;
   std::size_t errors = 10;
   bool ignore_codes_under_nan = false;
+
+  bool json_is_output() const { return json == "-"; }
 };
 
 Result<verify::VerifyRequest> request_of(const Options& options) {
@@ -52,17 +54,17 @@ Result<verify::VerifyRequest> request_of(const Options& options) {
   return request;
 }
 
-Result<void> write_json(const std::string& path, const verify::VerifyReport& report, ExitCode code) {
+nlohmann::json document_of(const verify::VerifyReport& report, ExitCode code) {
   nlohmann::json document = verify::to_json(report);
   document["format"] = "fp4proof-verify/1";
   document["tool_version"] = tool_version;
   document["exit_code"] = static_cast<int>(code);
-  return write_file(path, bytes_of(document.dump(2) + "\n"));
+  return document;
 }
 
 /// A report must replace neither the answers nor a file of the set.
 Result<void> refuse_to_overwrite(const Options& options) {
-  if (options.json.empty()) return {};
+  if (options.json.empty() || options.json_is_output()) return {};
   if (const Result<void> apart = refuse_same_file(options.actual, options.json); !apart) return apart;
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::absolute(options.json, ignored).parent_path();
@@ -92,8 +94,13 @@ Result<ExitCode> run(const Options& options, Session& session) {
   progress.reset();
   if (!report) return report.error();
   const ExitCode code = verdict(*report);
+  if (options.json_is_output()) {
+    session.print_json(document_of(*report, code));
+    return code;
+  }
   if (!options.json.empty()) {
-    if (const Result<void> written = write_json(options.json, *report, code); !written) return written.error();
+    const Result<void> written = write_file(options.json, bytes_of(document_of(*report, code).dump(2) + "\n"));
+    if (!written) return written.error();
   }
   session.print(verify::to_text(*report));
   session.print(verify::to_text(report->total()) + "\n");
@@ -118,7 +125,8 @@ Action add(CLI::App& command, Session& session) {
   command.add_option("--accumulate", options->accumulator, "Only gemm cases of this accumulator (seq512), or all")
       ->check(CLI::IsMember(accumulator_names()));
   command.add_option("--errors", options->errors, "How many mismatches to print")->capture_default_str();
-  command.add_option("--json", options->json, "Write the report as JSON")->option_text("FILE");
+  command.add_option("--json", options->json, "Write the report as JSON; - prints it in place of the text")
+      ->option_text("FILE|-");
   command.add_option("--errata", options->errata, "Withdrawn cases; by default ERRATA.json in or beside DIR")
       ->option_text("FILE");
   command.add_flag("--ignore-codes-under-nan", options->ignore_codes_under_nan,

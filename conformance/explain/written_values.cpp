@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -12,15 +13,28 @@ namespace fp4proof::explain {
 
 namespace {
 
-constexpr std::string_view separators = ", \t\r\n";
+constexpr std::string_view blanks = " \t\r\n";
 
-std::vector<std::string_view> split(std::string_view text) {
+std::vector<std::string_view> words_of(std::string_view item) {
   std::vector<std::string_view> words;
-  std::size_t begin = text.find_first_not_of(separators);
+  std::size_t begin = item.find_first_not_of(blanks);
   while (begin != std::string_view::npos) {
-    const std::size_t end = std::min(text.find_first_of(separators, begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = text.find_first_not_of(separators, end);
+    const std::size_t end = std::min(item.find_first_of(blanks, begin), item.size());
+    words.push_back(item.substr(begin, end - begin));
+    begin = item.find_first_not_of(blanks, end);
+  }
+  return words;
+}
+
+/// The words of a text, apart by commas or blanks; nothing where a comma has no word on one of its sides.
+std::optional<std::vector<std::string_view>> split(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    const std::vector<std::string_view> item = words_of(text.substr(begin, comma - begin));
+    if (item.empty()) return std::nullopt;
+    words.insert(words.end(), item.begin(), item.end());
+    begin = comma + 1;
   }
   return words;
 }
@@ -89,13 +103,17 @@ Result<std::uint32_t> word_of(std::string_view text) {
 
 template <class Parse>
 Result<std::vector<std::uint32_t>> parse_list(std::string_view text, Parse parse) {
+  if (text.find_first_not_of(blanks) == std::string_view::npos) {
+    return Error{ErrorKind::usage, "the list is empty; write at least one number"};
+  }
+  const std::optional<std::vector<std::string_view>> parts = split(text);
+  if (!parts) return refuse(text, "has an empty item; remove a comma or write the number that is missing");
   std::vector<std::uint32_t> words;
-  for (const std::string_view part : split(text)) {
+  for (const std::string_view part : *parts) {
     const Result<std::uint32_t> word = parse(part);
     if (!word) return word.error();
     words.push_back(*word);
   }
-  if (words.empty()) return Error{ErrorKind::usage, "the list is empty; write at least one number"};
   return words;
 }
 

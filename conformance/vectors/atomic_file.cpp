@@ -111,7 +111,7 @@ Result<AtomicFile> AtomicFile::create_direct(const fs::path& path) {
   FileDescriptor descriptor(inherited ? ::fcntl(*inherited, F_DUPFD_CLOEXEC, 0)
                                       : ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (!descriptor.is_open()) return os_error("write to", path, errno);
-  return AtomicFile(path, {}, std::move(descriptor));
+  return AtomicFile(path, {}, {}, std::move(descriptor));
 }
 
 Result<AtomicFile> AtomicFile::create_temporary(const fs::path& path) {
@@ -119,10 +119,11 @@ Result<AtomicFile> AtomicFile::create_temporary(const fs::path& path) {
   if (!mode) return mode.error();
   for (int attempt = 0; attempt < most_name_attempts; ++attempt) {
     const fs::path temporary = folder_of(path) / temporary_name();
+    PendingPath pending(temporary);
     FileDescriptor descriptor(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (!descriptor.is_open() && errno == EEXIST) continue;
     if (!descriptor.is_open()) return os_error("write to", path, errno);
-    AtomicFile file(path, temporary, std::move(descriptor));
+    AtomicFile file(path, temporary, std::move(pending), std::move(descriptor));
     if (*mode && ::fchmod(file.descriptor_.number(), **mode) != 0) {
       return os_error("set the permissions of", path, errno);
     }
@@ -131,15 +132,17 @@ Result<AtomicFile> AtomicFile::create_temporary(const fs::path& path) {
   return os_error("find a free temporary name beside", path, EEXIST);
 }
 
-AtomicFile::AtomicFile(fs::path target, fs::path temporary, FileDescriptor descriptor)
+AtomicFile::AtomicFile(fs::path target, fs::path temporary, PendingPath pending, FileDescriptor descriptor)
     : target_(std::move(target)),
       temporary_(std::move(temporary)),
+      pending_(std::move(pending)),
       descriptor_(std::move(descriptor)),
       direct_(temporary_.empty()) {}
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : target_(std::exchange(other.target_, {})),
       temporary_(std::exchange(other.temporary_, {})),
+      pending_(std::move(other.pending_)),
       descriptor_(std::move(other.descriptor_)),
       direct_(other.direct_),
       appended_(other.appended_),
@@ -150,6 +153,7 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
     discard();
     target_ = std::exchange(other.target_, {});
     temporary_ = std::exchange(other.temporary_, {});
+    pending_ = std::move(other.pending_);
     descriptor_ = std::move(other.descriptor_);
     direct_ = other.direct_;
     appended_ = other.appended_;
@@ -164,6 +168,7 @@ void AtomicFile::discard() noexcept {
   descriptor_.close();
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
   temporary_.clear();
+  pending_.release();
 }
 
 Error AtomicFile::fail(Error error) {
@@ -243,6 +248,7 @@ Result<void> AtomicFile::finish_temporary() {
     return fail(os_error("rename the finished temporary file to", target_, errno));
   }
   temporary_.clear();
+  pending_.release();
   if (const int flushed = flush_folder(folder_of(target_)); flushed != 0) {
     return fail(os_error("flush to the disk the (complete) folder entry of", target_, flushed));
   }

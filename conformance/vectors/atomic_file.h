@@ -7,6 +7,7 @@
 
 #include "conformance/vectors/bytes.h"
 #include "conformance/vectors/file_descriptor.h"
+#include "conformance/vectors/pending_paths.h"
 #include "formats/result.h"
 
 namespace fp4proof {
@@ -23,6 +24,9 @@ namespace fp4proof {
 /// A target that is not a regular file (/dev/full, a pipe, /dev/stdout) is written directly, in order and without a
 /// temporary: what was written before an error stays written. Opening a named pipe waits for its reader. When the
 /// reader of a pipe goes away the process gets SIGPIPE, or the error EPIPE if it ignores that signal.
+///
+/// A signal that ends the process leaves the temporary, unless the program has called
+/// remove_pending_paths_on_signals().
 class AtomicFile {
  public:
   /// Opens a writer for `path`. `usage` error for a folder, `io` error when the operating system refuses.
@@ -48,7 +52,8 @@ class AtomicFile {
   bool is_direct() const { return direct_; }
 
  private:
-  AtomicFile(std::filesystem::path target, std::filesystem::path temporary, FileDescriptor descriptor);
+  AtomicFile(std::filesystem::path target, std::filesystem::path temporary, PendingPath pending,
+             FileDescriptor descriptor);
 
   static Result<AtomicFile> create_direct(const std::filesystem::path& path);
   static Result<AtomicFile> create_temporary(const std::filesystem::path& path);
@@ -62,6 +67,7 @@ class AtomicFile {
 
   std::filesystem::path target_;
   std::filesystem::path temporary_;  // empty when direct, and once it has been renamed
+  PendingPath pending_;              // temporary_, for the case of a signal
   FileDescriptor descriptor_;        // closed once committed
   bool direct_ = false;
   std::uint64_t appended_ = 0;

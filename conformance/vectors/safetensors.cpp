@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "conformance/vectors/counted.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof {
@@ -53,8 +54,8 @@ const TensorEntry* SafetensorsFile::find(std::string_view name) const {
 Result<const TensorEntry*> SafetensorsFile::require(std::string_view name) const {
   const TensorEntry* tensor = find(name);
   if (tensor == nullptr) {
-    return Error{ErrorKind::corrupt, fmt::format("{}: tensor {} is missing ({} tensors are there)", label_, quote(name),
-                                                 header_.tensors.size())};
+    return Error{ErrorKind::corrupt, fmt::format("{}: tensor {} is missing (there: {})", label_, quote(name),
+                                                 counted(header_.tensors.size(), "tensor"))};
   }
   return tensor;
 }
