@@ -228,10 +228,6 @@ constexpr const char* help =
     "  fp4proof study model.safetensors --profiles mxfp4/ocp --tensor layer.weight --per-tensor --json -\n"
     "Pairs that contradict each other are listed as refused, with the reason. docs/study.md defines every column.";
 
-CLI::Option* add_list(CLI::App& command, const char* name, std::vector<std::string>& list, const char* text) {
-  return command.add_option(name, list, text)->delimiter(',')->allow_extra_args(false);
-}
-
 Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();
   command.description("Study profiles and corrections side by side: error, its parts, products, bits.");
@@ -239,10 +235,10 @@ Action add(CLI::App& command, Session& session) {
   command.add_option("SUBJECT", options->subject, "File to read (safetensors), or a distribution")
       ->required()
       ->type_name("FILE|DISTRIBUTION");
-  add_list(command, "--profiles", options->profiles, "Named profiles or profile files, separated by commas")
+  add_list_option(command, "--profiles", options->profiles, "Named profiles or profile files, separated by commas")
       ->required()
       ->option_text("P,P,... REQUIRED");
-  add_list(command, "--corrections", options->corrections, "Named stacks or stack files (default: none)")
+  add_list_option(command, "--corrections", options->corrections, "Named stacks or stack files (default: none)")
       ->option_text("S,S,...");
   add_tensor_option(command, options->tensors);
   command.add_flag("--per-tensor", options->per_tensor, "One table a tensor, and one over all");

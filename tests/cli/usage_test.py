@@ -30,6 +30,11 @@ class Lists(command.CommandTest):
         st.write(self.folder / "in", {"x": ones(2)})
         for text in ("mxfp4/ocp,,mxfp4/rceil", "mxfp4/ocp,", ",mxfp4/ocp", ","):
             self.expect_error(2, ["--profiles", "empty item"], "compare", "in", "--profiles", text)
+            self.expect_error(2, ["--profiles", "empty item"], "study", "gaussian", "--profiles", text)
+            corrections = ("--corrections", text.replace("mxfp4/ocp", "none").replace("mxfp4/rceil", "sr"))
+            self.expect_error(
+                2, ["--corrections", "empty item"], "study", "gaussian", "--profiles", "mxfp4/ocp", *corrections
+            )
         twice = ("--profiles", "mxfp4/ocp", "--profiles", "mxfp4/rceil")
         for options in (("--profiles", "mxfp4/ocp,mxfp4/rceil"), twice):
             compared = json.loads(self.expect(0, "compare", "in", *options, "--json").out)
