@@ -107,6 +107,12 @@ struct CorrectionStack {
     }
     return profile;
   }
+  /// The same without its residual: what the other operand of a product takes.
+  constexpr CorrectionStack without_residual() const {
+    CorrectionStack other = *this;
+    other.residual = {};
+    return other;
+  }
   constexpr bool operator==(const CorrectionStack&) const = default;
 };
 

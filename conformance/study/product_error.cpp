@@ -64,8 +64,7 @@ std::vector<double> ProductStudy::products(std::span<const float> rows, std::spa
 Result<ProductError> ProductStudy::measure(const Profile& profile, const CorrectionStack& stack,
                                            const portable::QuantizeOptions& options,
                                            std::span<const float> corrected) const {
-  CorrectionStack weight_stack = stack;
-  weight_stack.residual = {};
+  const CorrectionStack weight_stack = stack.without_residual();
   portable::CorrectOptions weight_options;
   weight_options.quantize.tail = options.tail;
   weight_options.quantize.seed = options.seed;

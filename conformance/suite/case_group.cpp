@@ -65,7 +65,7 @@ Result<std::vector<CaseTensor>> product_tensors(const Profile& profile, const Gr
     return Result<void>();
   };
   if (const Result<void> added = add("a_", spec.rows, *stack); !added) return added.error();
-  if (const Result<void> added = add("b_", spec.other_rows, without_residual(*stack)); !added) return added.error();
+  if (const Result<void> added = add("b_", spec.other_rows, stack->without_residual()); !added) return added.error();
   tensors.push_back(tensor_of("c", TensorDtype::u32, matrix(spec.rows, spec.other_rows), true));
   return tensors;
 }
@@ -115,11 +115,6 @@ Result<CorrectionStack> stack_of(const GroupSpec& spec) {
     return Error{ErrorKind::usage, fmt::format("unknown stack of corrections {}", quote(spec.correction))};
   }
   return *stack;
-}
-
-CorrectionStack without_residual(CorrectionStack stack) {
-  stack.residual = {};
-  return stack;
 }
 
 Result<portable::Geometry> case_geometry(const Profile& profile, const GroupSpec& spec) {

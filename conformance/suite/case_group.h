@@ -91,9 +91,6 @@ Result<portable::Geometry> case_geometry(const Profile& profile, const GroupSpec
 /// The stack of a group; `none` where the group names none. `usage` error for a name that is not known.
 Result<CorrectionStack> stack_of(const GroupSpec& spec);
 
-/// The stack of the second operand of correct-gemm: that of the group without its residual.
-CorrectionStack without_residual(CorrectionStack stack);
-
 /// The product number of HadamardSigns::fresh in every case.
 inline constexpr std::uint32_t case_product = 5;
 

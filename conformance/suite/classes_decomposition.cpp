@@ -6,6 +6,7 @@
 
 #include "conformance/suite/class_tables.h"
 #include "conformance/suite/drafts.h"
+#include "formats/float_bits.h"
 
 namespace fp4proof::suite {
 
@@ -29,24 +30,26 @@ CaseInput row_case(const Words& words) {
 
 std::size_t columns_of(const Profile& profile) { return std::max<std::size_t>(profile.block.cols, 32); }
 
-/// Elements at the ties of the ideal grid, m / max times each tie, under maxima with full significands.
+/// Elements at the ties of the ideal grid, m / max times each tie, and one unit in the last place off them. Under half
+/// of the maxima binary32 has no m / max.
 std::vector<CaseInput> ideal_ties(const CaseContext& context) {
   const Profile& profile = context.profile;
   const std::vector<double> ties = grid_ties(profile.element);
   const double largest = profile.family == Family::hif4 ? 7.0 : grid_values(profile.element).back();
+  constexpr std::array ulps = {0, 1, -1};
+  constexpr std::array factors = {1.0, 1.1, 1.5, 1.7};
   std::vector<CaseInput> cases;
-  for (const double maximum : {largest, 1.5 * largest, 1.9921875 * largest, 1.171875 * largest}) {
-    for (const int ulps : {0, 1, -1}) {
-      Words row = {word_of(maximum)};
-      for (std::size_t i = 0; row.size() < columns_of(profile); ++i) {
-        const double tie = ties[i % ties.size()] * maximum / largest;
-        const std::uint32_t word = ulps_away(word_of(tie), ulps);
-        row.push_back(i % 2 == 0 ? word : negative(word));
-      }
-      for (std::uint32_t& word : row)
-        if ((word & 0x7FFFFFFFU) > row.front()) word = 0;
-      cases.push_back(row_case(row));
+  for (std::size_t c = 0; c < ulps.size() * factors.size(); ++c) {
+    const double maximum = double{float_from_bits(word_of(largest * factors[c % factors.size()]))};
+    Words row = {word_of(maximum)};
+    for (std::size_t i = 0; row.size() < columns_of(profile); ++i) {
+      const double tie = ties[i % ties.size()] * maximum / largest;
+      const std::uint32_t word = ulps_away(word_of(tie), ulps[(i + c) % ulps.size()]);
+      row.push_back(i % 2 == 0 ? word : negative(word));
     }
+    for (std::uint32_t& word : row)
+      if ((word & 0x7FFFFFFFU) > row.front()) word = 0;
+    cases.push_back(row_case(row));
   }
   return cases;
 }
@@ -57,14 +60,15 @@ std::vector<CaseInput> deadzone_edges(const CaseContext& context) {
   const std::vector<double> grid = grid_values(profile.element);
   const double largest = profile.family == Family::hif4 ? 7.0 : grid.back();
   const double edge = grid[1] / 2;
+  const std::size_t length = profile.block.cols;
   std::vector<CaseInput> cases;
   for (int step = 0; step < 16; ++step) {
-    const double maximum = largest * (1.0 + step / 16.0);
-    Words row = {bf16_word(maximum)};
-    for (std::size_t i = 1; i < columns_of(profile); ++i) {
-      const double factor = 0.9 + 0.2 * static_cast<double>(i) / static_cast<double>(columns_of(profile));
-      const std::uint32_t word = bf16_word(edge * factor * maximum / largest);
-      row.push_back(i % 3 == 0 ? negative(word) : word);
+    const double maximum = largest * (1.0 + (step + 0.5) / 16.0);
+    Words row;
+    for (std::size_t i = 0; i < columns_of(profile); ++i) {
+      const double factor = 0.9 + 0.2 * static_cast<double>(i % length) / static_cast<double>(length);
+      const std::uint32_t word = bf16_word(i % length == 0 ? maximum : edge * factor * maximum / largest);
+      row.push_back(i % 3 == 1 ? negative(word) : word);
     }
     cases.push_back(row_case(row));
   }

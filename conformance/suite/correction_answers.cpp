@@ -155,7 +155,7 @@ Result<std::vector<std::uint32_t>> corrected_product(const Profile& profile, con
   if (!stack) return stack.error();
   const auto a = operand_of_case(profile, *stack, group, index, "a_", group.spec.rows);
   if (!a) return a.error();
-  const auto b = operand_of_case(profile, without_residual(*stack), group, index, "b_", group.spec.other_rows);
+  const auto b = operand_of_case(profile, stack->without_residual(), group, index, "b_", group.spec.other_rows);
   if (!b) return b.error();
   const auto c = portable::gemm(*a, *b, *known);
   if (!c) return c.error();

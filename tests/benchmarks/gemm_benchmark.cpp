@@ -78,12 +78,11 @@ Corrected corrected_operand(const Profile& profile, const CorrectionStack& stack
 }
 
 /// A under the stack and B under what both sides share of it, against the product of plain operands.
-void run_corrected(benchmark::State& state, const Profile& profile, CorrectionStack stack, Accumulator accumulator,
-                   std::int64_t size) {
+void run_corrected(benchmark::State& state, const Profile& profile, const CorrectionStack& stack,
+                   Accumulator accumulator, std::int64_t size) {
   const CorrectionStack& none = *find_correction_stack("none");
   const Corrected a = corrected_operand(profile, stack, size, 0);
-  stack.residual = {};
-  const Corrected b = corrected_operand(profile, stack, size, 1);
+  const Corrected b = corrected_operand(profile, stack.without_residual(), size, 1);
   const Corrected plain_a = corrected_operand(profile, none, size, 0);
   const Corrected plain_b = corrected_operand(profile, none, size, 1);
   omp_set_num_threads(1);

@@ -130,7 +130,7 @@ std::vector<ByteVector> corrected_product_by_oracle(const Profile& profile, cons
   const CorrectionStack stack = suite::stack_of(group.spec).value();
   const auto c = exact::gemm(
       matrix_of_case(profile, stack, group, index, "a_", group.spec.rows),
-      matrix_of_case(profile, suite::without_residual(stack), group, index, "b_", group.spec.other_rows), *accumulator);
+      matrix_of_case(profile, stack.without_residual(), group, index, "b_", group.spec.other_rows), *accumulator);
   if (!c) {
     ADD_FAILURE() << c.error().message;
     return {};

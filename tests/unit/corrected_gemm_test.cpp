@@ -452,10 +452,8 @@ TEST(CorrectedGemm, EveryStackAgainstTheSlowProduct) {
   constexpr std::int64_t columns = 1100;
   std::uint32_t step = 0;
   for (const CorrectionStack& one_stack : correction_stacks()) {
-    CorrectionStack no_residual = one_stack;
-    no_residual.residual = {};
-    CorrectionStack partner = one_stack;  // what both sides must share
-    partner.residual = {};
+    const CorrectionStack no_residual = one_stack.without_residual();
+    CorrectionStack partner = no_residual;  // what both sides must share
     partner.macro = {};
     partner.three_quarters = false;
     partner.name = "partner";
@@ -522,9 +520,7 @@ TEST(CorrectedGemm, SameBitsForAnyNumberOfThreads) {
   for (const char* name : {"mbs", "mbs-32", "mbs+resq", "three-quarters", "tile-8"}) {
     RandomOperand random(99);
     const Corrected a = random.make(stack(name), 45, 1100);
-    CorrectionStack other = stack(name);
-    other.residual = {};
-    const Corrected b = random.make(other, 70, 1100);
+    const Corrected b = random.make(stack(name).without_residual(), 70, 1100);
     for (const Accumulator accumulator : sums) {
       omp_set_num_threads(1);
       const std::vector<float> one_thread = *gemm(a, b, accumulator);
