@@ -30,11 +30,13 @@ struct ZeroLanes {
   MaskLanes zeroed = {};
 };
 
-FP4PROOF_INLINE void count_zeros(const FloatLanes& magnitude, const MaskLanes& quantized, const MaskLanes& ideal,
+template <class Lanes>
+FP4PROOF_INLINE void count_zeros(const FloatLanes& magnitude, const Lanes& quantized, const Lanes& ideal,
                                  ZeroLanes& zeros) {
   const MaskLanes nonzero = magnitude != 0.0F;
-  zeros.in_deadzone += nonzero & (ideal == 0);
-  zeros.zeroed += nonzero & (quantized == 0);
+  const Lanes zero = {};
+  zeros.in_deadzone += nonzero & (ideal == zero);
+  zeros.zeroed += nonzero & (quantized == zero);
 }
 
 FP4PROOF_INLINE ZeroCounts total(const ZeroLanes& zeros) {
@@ -176,6 +178,38 @@ FP4PROOF_INLINE void load_doubles(const std::int32_t* steps, DoubleLanes& result
   result = __builtin_convertvector(s, DoubleLanes);
 }
 
+FP4PROOF_INLINE void load_doubles(const float* values, DoubleLanes& result) {
+  HalfFloats v;
+  std::memcpy(&v, values, sizeof v);
+  result = __builtin_convertvector(v, DoubleLanes);
+}
+
+/// Elements of eight quotients. Below the smallest normal the step is that of the binade above it: the quotient is
+/// rounded there, moved up by one smallest normal.
+FP4PROOF_INLINE void round_to_grid(const WideGrid& grid, const DoubleLanes& quotient, DoubleLanes& element) {
+  const DoubleLanes nothing = {};
+  const DoubleLanes moved = quotient < grid.smallest_normal ? nothing + grid.smallest_normal : nothing;
+  const auto word = reinterpret_cast<DoubleMask>(quotient + moved);
+  const DoubleMask is_odd = -((word >> grid.drop) & 1);
+  const DoubleMask rounded = (word + grid.bias + (is_odd & grid.odd_bias)) & -(std::int64_t{1} << grid.drop);
+  element = reinterpret_cast<DoubleLanes>(rounded) - moved;
+}
+
+/// Elements of sixteen magnitude codes.
+FP4PROOF_INLINE void decode_wide(const WideGrid& grid, const std::uint8_t* codes, FloatLanes& element) {
+  WordLanes code;
+  load_bytes(codes, code);
+  code &= grid.magnitude_mask;
+  const WordLanes nothing = {};
+  const std::uint32_t first_normal = 1U << grid.mantissa_bits;
+  const WordLanes moved = code < first_normal ? nothing + first_normal : nothing;
+  const WordLanes offset = nothing + (static_cast<std::uint32_t>(127 - grid.exponent_bias) << 23);
+  const WordLanes word = ((code + moved) << (23 - grid.mantissa_bits)) + offset;
+  const FloatLanes no_value = {};
+  const auto smallest_normal = static_cast<float>(grid.smallest_normal);
+  element = reinterpret_cast<FloatLanes>(word) - (moved != 0U ? no_value + smallest_normal : no_value);
+}
+
 /// Adds the products of eight elements; `failures` counts, as negative numbers, where the identity does not hold.
 FP4PROOF_INLINE void add_part(const DoubleLanes& input, const DoubleLanes& quantized, const DoubleLanes& ideal,
                               DoubleLanes (&sums)[LaneSums::sum_count], DoubleMask& failures) {
@@ -195,6 +229,37 @@ FP4PROOF_INLINE void add_part(const DoubleLanes& input, const DoubleLanes& quant
   sums[5] += in_deadzone ? nothing : rest_squared;
   sums[6] += in_deadzone ? nothing : scale_rest;
   sums[7] += in_deadzone ? scale_rest : nothing;
+}
+
+template <class Magnitude>
+FP4PROOF_INLINE std::int64_t add_all_products(const std::uint32_t* words, const Magnitude* quantized,
+                                              const Magnitude* ideal, const PlainBlock* blocks, int count, int length,
+                                              double factor, LaneSums::Lanes* sums) {
+  DoubleMask failures = {};
+  for (int part = 0; part < sum_lanes; part += part_lanes) {
+    DoubleLanes part_sums[LaneSums::sum_count];
+    for (std::size_t k = 0; k < LaneSums::sum_count; ++k) {
+      std::memcpy(&part_sums[k], sums[k].data() + part, sizeof part_sums[k]);
+    }
+    for (int b = 0; b < count; ++b) {
+      for (int at = b * length + part; at < (b + 1) * length; at += sum_lanes) {
+        DoubleLanes input;
+        DoubleLanes quantized_value;
+        DoubleLanes ideal_value;
+        load_doubles(words + at, input);
+        load_doubles(quantized + at, quantized_value);
+        load_doubles(ideal + at, ideal_value);
+        add_part(input * factor, quantized_value * blocks[b].quantized_step, ideal_value * blocks[b].ideal_step,
+                 part_sums, failures);
+      }
+    }
+    for (std::size_t k = 0; k < LaneSums::sum_count; ++k) {
+      std::memcpy(sums[k].data() + part, &part_sums[k], sizeof part_sums[k]);
+    }
+  }
+  std::int64_t total_failures = 0;
+  for (int lane = 0; lane < part_lanes; ++lane) total_failures -= failures[lane];
+  return total_failures;
 }
 
 }  // namespace
@@ -233,34 +298,40 @@ ZeroCounts count_steps_hif4(int levels, const std::uint32_t* words, const std::u
   }
 }
 
+FP4PROOF_CLONES ZeroCounts count_levels_wide(const WideGrid& grid, const std::uint32_t* words,
+                                             const std::uint8_t* codes, const PlainBlock* blocks, int count,
+                                             float* quantized, float* ideal) {
+  constexpr int length = 2 * lane_count;
+  for (int at = 0; at < length * count; at += part_lanes) {
+    DoubleLanes element;
+    load_doubles(words + at, element);
+    round_to_grid(grid, element * blocks[at / length].over_unit, element);
+    const HalfFloats narrow = __builtin_convertvector(element, HalfFloats);
+    std::memcpy(ideal + at, &narrow, sizeof narrow);
+  }
+  ZeroLanes zeros;
+  for (int at = 0; at < length * count; at += lane_count) {
+    FloatLanes magnitude;
+    load_magnitudes(words + at, magnitude);
+    FloatLanes quantized_element;
+    decode_wide(grid, codes + at, quantized_element);
+    FloatLanes ideal_element;
+    std::memcpy(&ideal_element, ideal + at, sizeof ideal_element);
+    count_zeros(magnitude, quantized_element, ideal_element, zeros);
+    std::memcpy(quantized + at, &quantized_element, sizeof quantized_element);
+  }
+  return total(zeros);
+}
+
 FP4PROOF_CLONES std::int64_t add_products(const std::uint32_t* words, const std::int32_t* quantized,
                                           const std::int32_t* ideal, const PlainBlock* blocks, int count, int length,
                                           double factor, LaneSums::Lanes* sums) {
-  DoubleMask failures = {};
-  for (int part = 0; part < sum_lanes; part += part_lanes) {
-    DoubleLanes part_sums[LaneSums::sum_count];
-    for (std::size_t k = 0; k < LaneSums::sum_count; ++k) {
-      std::memcpy(&part_sums[k], sums[k].data() + part, sizeof part_sums[k]);
-    }
-    for (int b = 0; b < count; ++b) {
-      for (int at = b * length + part; at < (b + 1) * length; at += sum_lanes) {
-        DoubleLanes input;
-        DoubleLanes quantized_value;
-        DoubleLanes ideal_value;
-        load_doubles(words + at, input);
-        load_doubles(quantized + at, quantized_value);
-        load_doubles(ideal + at, ideal_value);
-        add_part(input * factor, quantized_value * blocks[b].quantized_step, ideal_value * blocks[b].ideal_step,
-                 part_sums, failures);
-      }
-    }
-    for (std::size_t k = 0; k < LaneSums::sum_count; ++k) {
-      std::memcpy(sums[k].data() + part, &part_sums[k], sizeof part_sums[k]);
-    }
-  }
-  std::int64_t total_failures = 0;
-  for (int lane = 0; lane < part_lanes; ++lane) total_failures -= failures[lane];
-  return total_failures;
+  return add_all_products(words, quantized, ideal, blocks, count, length, factor, sums);
+}
+FP4PROOF_CLONES std::int64_t add_products(const std::uint32_t* words, const float* quantized, const float* ideal,
+                                          const PlainBlock* blocks, int count, int length, double factor,
+                                          LaneSums::Lanes* sums) {
+  return add_all_products(words, quantized, ideal, blocks, count, length, factor, sums);
 }
 
 }  // namespace fp4proof::portable

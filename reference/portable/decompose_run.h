@@ -14,7 +14,8 @@ class RunDecomposer {
  public:
   explicit RunDecomposer(const Profile& profile);
 
-  /// Whether there are kernels for the profile: E2M1 blocks of 1x32 and HiF4 groups of 1x64, rounded deterministically.
+  /// Whether there are kernels for the profile: MX blocks of 1x32 (E2M1, E2M3, E3M2, E4M3, E5M2) and HiF4 groups of
+  /// 1x64, rounded deterministically.
   static bool covers(const Profile& profile);
 
   /// Adds `count` (at most blocks_per_run) blocks that start in lane 0. `words` are the words of the tensor, `codes`
@@ -24,12 +25,21 @@ class RunDecomposer {
            LaneSums& sums) const;
 
  private:
+  enum class Kind : std::uint8_t { none, e2m1, wide, hif4 };
+  static Kind kind_of(const Profile& profile);
   bool describe(std::uint32_t amax_bits, std::uint32_t scale_word, PlainBlock& block) const;
 
+  template <class Magnitude, class Count>
+  ErrorSplit add_plain(int count, const std::uint32_t* words, const PlainBlock* blocks, Count count_magnitudes,
+                       LaneSums& sums) const;
+
   Profile profile_;
+  Kind kind_;
   IdealTies ties_;
+  WideGrid grid_;
   double factor_;
-  double smallest_element_;
+  double full_;          ///< what m is coded as
+  double unit_element_;  ///< what PlainBlock's steps are of
 };
 
 }  // namespace fp4proof::portable

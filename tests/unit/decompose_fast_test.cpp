@@ -19,25 +19,44 @@ namespace {
 constexpr std::int64_t rows = 24;
 constexpr std::int64_t columns = 4096 + 1024 + 64;
 
-/// |x| = m k / (32 full), so that |x| full / m = k / 32 hits ties exactly, moved by -1, 0 or 1 unit in the last place.
-float near_tie(float m, float full, std::uint32_t word) {
-  const double wanted = double{m} * (word % static_cast<std::uint32_t>(32 * full)) / (32 * double{full});
+float full_scale(const Profile& profile) {
+  if (profile.family == Family::hif4) return 7.0F;
+  return decode_element(profile.element, element_spec(profile.element).max_code);
+}
+
+/// A number on which some rounding decides: k / 32 for the narrow elements, a level of a wide element or the middle
+/// between it and the next, now and then a power of two far below all levels.
+double deciding_number(const Profile& profile, std::uint32_t word) {
+  const ElementSpec spec = element_spec(profile.element);
+  if (spec.max_code < 31) return word % static_cast<std::uint32_t>(32 * full_scale(profile)) / 32.0;
+  const auto code = static_cast<std::uint8_t>(word % spec.max_code);
+  const double level = double{decode_element(profile.element, code)};
+  const double next = double{decode_element(profile.element, static_cast<std::uint8_t>(code + 1))};
+  if (word >> 8 & 1U) return level;
+  return word >> 9 & 15U ? (level + next) / 2 : double{pow2f(-20 - static_cast<int>(word >> 13 & 15U))};
+}
+
+/// |x| = m t / full, so that |x| full / m hits a deciding number t exactly, moved by -1, 0 or 1 unit in the last place.
+float near_tie(const Profile& profile, float m, std::uint32_t word) {
+  const double wanted = double{m} * deciding_number(profile, word & 0xFFFFU) / double{full_scale(profile)};
   const auto magnitude = static_cast<float>(wanted);
   const std::uint32_t bits = float_bits(magnitude) + (word >> 16) % 3;
   return float_from_bits((bits == 0 ? 0 : bits - 1) | (word & float_sign_mask));
 }
 
 std::vector<float> hard_values(const Profile& profile, std::uint64_t seed) {
-  const float full = profile.family == Family::hif4 ? 7.0F : 6.0F;
+  const float full = full_scale(profile);
   std::vector<float> values(static_cast<std::size_t>(rows * columns));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::uint32_t word = random_word(seed, Stream::cases, 0, i);
     const std::uint32_t block_word = random_word(seed, Stream::cases, 1, i / 64);
     const auto row = i / static_cast<std::size_t>(columns);
     // Multiples of `full`, so that the quotients are exact; every second row at one magnitude.
-    const float m = full * static_cast<float>(1 + block_word % 1021) * (row % 2 == 0 ? 1.0F : pow2f(-20));
-    values[i] = i % 64 == block_word % 64 ? m : near_tie(m, full, word);
+    float m = full * static_cast<float>(1 + block_word % 1021) * (row % 2 == 0 ? 1.0F : pow2f(-20));
+    if (row == 4) m = full * (1.0F + static_cast<float>(block_word >> 9) * 0x1p-23F);  // any significand
+    values[i] = i % 32 == block_word % 32 ? m : near_tie(profile, m, word);
     if (row % 6 == 3) values[i] = random_normal(seed, Stream::cases, 2, i);
+    if (row == 9) values[i] *= pow2f(-static_cast<int>(word % 48));  // far below the largest of the block
     if (row % 6 == 5 && word % 4 != 0) values[i] = 0.0F;
     // One row of uniform words: every exponent, NaN and infinity; its runs take the scalar road.
     if (row == 10) values[i] = float_from_bits(word);
@@ -93,6 +112,32 @@ std::string test_name(const testing::TestParamInfo<const Profile*>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(DecomposeFast, EveryCoveredProfile, testing::ValuesIn(covered_profiles()), test_name);
+
+/// Every eighth significand of x under a few m: 2^20 quotients of one binade for each.
+TEST(WideElements, EveryEighthSignificand) {
+  constexpr std::int64_t length = 4096;
+  constexpr std::int64_t count = 256;
+  for (const char* name : {"mxfp8-e4m3/ocp", "mxfp8-e5m2/rceil", "mxfp6-e2m3/ocp", "mxfp6-e3m2/rceil"}) {
+    const Profile& profile = *find_profile(name);
+    const std::vector<std::int64_t> shape = {count, length};
+    const Geometry geometry = *cut_into_blocks(profile, shape, -1, Tail::error);
+    std::vector<float> x(static_cast<std::size_t>(count * length));
+    for (const float m : {1.75F, 1.75F * 3 / 2, 1.9999999F}) {
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const auto significand = static_cast<std::uint32_t>(i * 8 + float_bits(m) % 8);
+        x[i] = i % 32 == 0 ? 4 * m : float_from_bits(0x3F800000U + significand);
+      }
+      const TensorView view = {DType::f32, shape, reinterpret_cast<const std::byte*>(x.data())};
+      std::vector<ErrorSplit> fast(count);
+      std::vector<ErrorSplit> scalar(count);
+      std::vector<ErrorTerms> terms(x.size());
+      ASSERT_TRUE(decompose_rows(profile, view, geometry, {}, 1.0F, 0, count, {}, {.rows = fast}).ok());
+      ASSERT_TRUE(
+          decompose_rows(profile, view, geometry, {}, 1.0F, 0, count, {}, {.rows = scalar, .elements = terms}).ok());
+      EXPECT_EQ(fast, scalar) << name << " m " << m;
+    }
+  }
+}
 
 /// The kernels are used at all: plain blocks are accepted, others refused.
 TEST(RunDecomposer, TakesPlainBlocksAlone) {
