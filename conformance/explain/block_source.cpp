@@ -2,54 +2,24 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
+#include <utility>
 
+#include "conformance/explain/block_corner.h"
+#include "conformance/explain/element_randomness.h"
 #include "reference/portable/quantize.h"
 
 namespace fp4proof::explain {
 
 namespace {
 
-constexpr Stream stream = Stream::sr_activation;
-
-bool takes_random(const Profile& profile) { return profile.rounding == Rounding::stochastic; }
-
-Result<void> check_random(const Profile& profile, const BlockQuestion& question, const Randomness& randomness) {
-  if (!randomness.words) return {};
-  if (!takes_random(profile)) {
-    return Error{ErrorKind::usage,
-                 fmt::format("{} does not round stochastically and takes no random words", profile.name)};
-  }
-  const std::size_t count = randomness.words->size();
-  if (count < question.given || count > question.words.size()) {
-    return Error{ErrorKind::usage, fmt::format("{} random words for {} values; give one each", count, question.given)};
-  }
-  return {};
-}
-
-std::string seed_text(std::uint64_t seed) {
-  return fmt::format("Philox, seed {}, stream sr_activation, addressed by the element's index in the tensor", seed);
-}
-
 /// Sets the random words; `address(i)` is the index in its tensor of element i of the block.
-template <class Address>
-Result<void> add_random(const Profile& profile, const Randomness& randomness, Address address,
+Result<void> add_random(const Profile& profile, const Randomness& randomness, const ElementAddress& address,
                         BlockQuestion& question) {
-  if (Result<void> fits = check_random(profile, question, randomness); !fits) return fits;
-  if (!takes_random(profile)) return {};
-  question.random.resize(question.words.size());
-  if (randomness.words) {
-    std::copy(randomness.words->begin(), randomness.words->end(), question.random.begin());
-    question.random_source = "words as given";
-    return {};
-  }
-  for (std::size_t i = 0; i < question.random.size(); ++i) {
-    if (const std::optional<std::uint64_t> element = address(i)) {
-      question.random[i] = random_word(randomness.seed, stream, 0, *element);
-    }
-  }
-  question.random_source = seed_text(randomness.seed);
+  auto drawn = random_words(profile, randomness, question.given, question.words.size(), address);
+  if (!drawn) return drawn.error();
+  question.random = std::move(drawn->words);
+  question.random_source = std::move(drawn->source);
   return {};
 }
 
@@ -68,33 +38,6 @@ Result<void> add_tensor_scale(const Profile& profile, std::optional<float> tenso
   question.tensor_scale = tensor_scale ? *tensor_scale : scale_of_tensor(profile, question.words);
   question.tensor_scale_source = tensor_scale ? "as given" : "amax / 2688 of these values as the whole tensor";
   return {};
-}
-
-/// Row and first column of a block in the geometry, and how much of it the tensor has.
-struct Corner {
-  std::int64_t row;
-  std::int64_t column;
-  std::int64_t rows;
-  std::int64_t columns;
-};
-
-std::int64_t block_count(const Profile& profile, const portable::Geometry& geometry) {
-  const std::int64_t tile_rows = profile.block.rows;
-  const std::int64_t matrices = geometry.matrix_rows == 0 ? 0 : geometry.rows / geometry.matrix_rows;
-  const std::int64_t bands = (geometry.matrix_rows + tile_rows - 1) / tile_rows;
-  return profile.block.is_2d() ? matrices * bands * geometry.blocks : geometry.rows * geometry.blocks;
-}
-
-Corner corner_of(const Profile& profile, const portable::Geometry& geometry, std::int64_t block) {
-  const std::int64_t column = block % geometry.blocks * profile.block.cols;
-  const std::int64_t columns = std::min<std::int64_t>(profile.block.cols, geometry.columns - column);
-  const std::int64_t band = block / geometry.blocks;
-  if (!profile.block.is_2d()) return {band, column, 1, columns};
-  const std::int64_t tile_rows = profile.block.rows;
-  const std::int64_t bands = (geometry.matrix_rows + tile_rows - 1) / tile_rows;
-  const std::int64_t row_in_matrix = band % bands * tile_rows;
-  return {band / bands * geometry.matrix_rows + row_in_matrix, column,
-          std::min(tile_rows, geometry.matrix_rows - row_in_matrix), columns};
 }
 
 std::string corner_text(const Profile& profile, const Corner& corner, const BlockAddress& address) {
@@ -129,11 +72,7 @@ Result<BlockQuestion> block_of_tensor(const Profile& profile, const portable::Te
   const auto cut = portable::cut_into_blocks(profile, tensor.shape, address.axis, address.tail);
   if (!cut) return cut.error();
   const portable::Geometry& geometry = *cut;
-  const std::int64_t count = block_count(profile, geometry);
-  if (address.block < 0 || address.block >= count) {
-    return Error{ErrorKind::usage, fmt::format("block {} is not one of the {} blocks of the tensor{}", address.block,
-                                               count, count > 0 ? fmt::format(" (0..{})", count - 1) : "")};
-  }
+  if (const Result<void> there = check_block(profile, geometry, address.block); !there) return there.error();
   const Corner corner = corner_of(profile, geometry, address.block);
   const int columns = profile.block.cols;
   const auto element_of = [&](std::size_t i) -> std::optional<std::uint64_t> {

@@ -90,7 +90,11 @@ std::string element_card(const Explanation& explanation, const ElementStory& sto
   const Profile& profile = *explanation.profile;
   Card card;
   card.line("", "input", word_line(story.given));
-  if (story.word != story.given) card.line(rules_of(profile.family).input, "becomes", word_line(story.word));
+  if (story.word != story.given) {
+    const bool three_quarters = explanation.question.three_quarters;
+    card.line(three_quarters ? rule::three_quarters : rules_of(profile.family).input,
+              three_quarters ? "RN(0.75 x)" : "becomes", word_line(story.word));
+  }
   add_scaling(profile, story, card);
   add_neighbours(profile, story, card);
   add_draw(story, card);

@@ -19,9 +19,9 @@ constexpr std::size_t column_code = 12;
 constexpr std::size_t column_value = 13;
 constexpr std::size_t column_count = 16;
 
-std::string scaled_formula(const Profile& profile) {
+std::string scaled_formula(const Profile& profile, bool three_quarters) {
   switch (profile.family) {
-    case Family::mx: return "scaled = |input| / scale";
+    case Family::mx: return three_quarters ? "scaled = |RN(0.75 input)| / scale" : "scaled = |input| / scale";
     case Family::hif4: return "scaled = |input| * REC / 2^levels";
     case Family::nvfp4: return profile.tensor_scale ? "scaled = |input| / (s * T)" : "scaled = |input| / s";
   }
@@ -32,12 +32,17 @@ std::string_view rounded_heading(ElementArithmetic arithmetic) {
   return arithmetic == ElementArithmetic::fp32_half_add ? "as fp32" : "as bf16";
 }
 
-std::vector<Column> columns_of(const Profile& profile) {
+std::string prepared_heading(const Profile& profile, bool three_quarters) {
+  if (three_quarters) return "RN(0.75 x)";
+  return profile.input_rounding == InputRounding::bf16 ? "as bf16" : "flushed";
+}
+
+std::vector<Column> columns_of(const Profile& profile, bool three_quarters) {
   return {{"#", Align::right},
           {"input", Align::number},
           {"hex float", Align::number, 1},
           {"bits", Align::left, 2},
-          {profile.input_rounding == InputRounding::bf16 ? "as bf16" : "flushed", Align::number},
+          {prepared_heading(profile, three_quarters), Align::number},
           {"levels", Align::right},
           {"scaled", Align::left},
           {std::string(rounded_heading(profile.element_arithmetic)), Align::left},
@@ -126,7 +131,7 @@ std::string left_out_text(const std::vector<std::string>& headings, std::size_t 
 
 std::string elements_part(const Explanation& explanation, const TextOptions& options) {
   const Profile& profile = *explanation.profile;
-  InkTable table(columns_of(profile));
+  InkTable table(columns_of(profile, explanation.question.three_quarters));
   std::size_t i = 0;
   while (i < explanation.elements.size()) {
     const std::size_t count = options.all ? 1 : run_from(explanation, i);
@@ -138,8 +143,9 @@ std::string elements_part(const Explanation& explanation, const TextOptions& opt
   const bool scales = explanation.outcome == Outcome::quantized;
   std::string text = "\n" + inked("ELEMENTS", Ink::heading, options.colour);
   if (scales) {
-    text += "   " + inked(fmt::format("{} ({})", scaled_formula(profile), rules_of(profile.family).scaled), Ink::faint,
-                          options.colour);
+    text += "   " + inked(fmt::format("{} ({})", scaled_formula(profile, explanation.question.three_quarters),
+                                      rules_of(profile.family).scaled),
+                          Ink::faint, options.colour);
   }
   return text + "\n" + table.text(text_indent, options.colour) + left_out_text(left_out, options.width);
 }

@@ -9,6 +9,8 @@
 #include "conformance/explain/family_stories.h"
 #include "conformance/explain/rules.h"
 #include "formats/block_codec.h"
+#include "formats/strict_math.h"
+#include "reference/portable/three_quarters.h"
 
 namespace fp4proof::explain {
 
@@ -37,6 +39,9 @@ Result<void> check_question(const Profile& profile, const BlockQuestion& questio
   const std::uint32_t tensor_scale = float_bits(question.tensor_scale);
   if (tensor_scale == 0 || tensor_scale >= float_infinity_bits) {
     return Error{ErrorKind::usage, "the tensor scale must be a positive finite number"};
+  }
+  if (question.three_quarters && profile.family != Family::mx) {
+    return Error{ErrorKind::usage, fmt::format("three-quarters is for MX profiles, not for {}", profile.name)};
   }
   return {};
 }
@@ -74,7 +79,7 @@ CodecAnswer ask_codec(const Profile& profile, const BlockQuestion& question) {
   answer.codes.resize(static_cast<std::size_t>(profile.block.size()));
   const BlockEncoding io{question.words.data(), question.random.empty() ? nullptr : question.random.data(),
                          question.tensor_scale, answer.row_scales.data(), answer.codes.data()};
-  answer.status = encode_block(profile, io);
+  answer.status = question.three_quarters ? portable::three_quarters_block(profile, io) : encode_block(profile, io);
   return answer;
 }
 
@@ -114,9 +119,9 @@ Result<void> compare_with_codec(const Explanation& explanation, const CodecAnswe
 void tell_values(Explanation& explanation) {
   const Profile& profile = *explanation.profile;
   for (ElementStory& story : explanation.elements) {
-    const float value =
-        decode_block_element(profile, row_scale_of(explanation, story.index), explanation.question.tensor_scale,
-                             story.index % profile.block.cols, story.code);
+    float value = decode_block_element(profile, row_scale_of(explanation, story.index),
+                                       explanation.question.tensor_scale, story.index % profile.block.cols, story.code);
+    if (explanation.question.three_quarters) value = strict::divide(value, 0.75F);
     tell_value(profile, float_bits(value), decode_scale_of(explanation, story.index), story);
   }
 }

@@ -7,6 +7,8 @@
 
 namespace fp4proof::explain {
 
+using exact::Integer;
+
 std::string_view name_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::quantized: return "quantized";
@@ -50,7 +52,9 @@ std::optional<Rational> decode_scale_of(const Explanation& explanation, int inde
   const auto code = static_cast<std::uint8_t>(word & 0xFFU);
   const int column = index % explanation.profile->block.cols;
   switch (explanation.profile->family) {
-    case Family::mx: return exact::e8m0_value(code);
+    case Family::mx:
+      return explanation.question.three_quarters ? exact::e8m0_value(code) / Rational(Integer(3), Integer(1), -2)
+                                                 : exact::e8m0_value(code);
     case Family::hif4: return exact::e6m2_value(code).scaled(hif4_level2(word, column) + hif4_level3(word, column));
     case Family::nvfp4:
       return exact::e4m3_value(code) * exact::float_value(float_bits(explanation.question.tensor_scale));

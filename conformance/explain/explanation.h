@@ -22,6 +22,7 @@ struct BlockQuestion {
   std::size_t given = 0;              ///< how many of them are the user's; the others are +0 that fill the block
   std::vector<std::uint32_t> random;  ///< one random word an element under Rounding::stochastic, else empty
   float tensor_scale = 1.0F;          ///< NVFP4
+  bool three_quarters = false;        ///< MX: the scale of x, elements RN(0.75 x) (C28 of docs/rules-corrections.md)
   std::string source;                 ///< for the reader: where the block comes from; may be empty
   std::string random_source;          ///< for the reader: where the random words come from; may be empty
   std::string tensor_scale_source;    ///< for the reader: where the tensor scale comes from; may be empty

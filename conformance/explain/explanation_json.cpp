@@ -4,6 +4,7 @@
 
 #include "conformance/explain/block_bytes.h"
 #include "conformance/explain/decision_text.h"
+#include "conformance/explain/json_parts.h"
 #include "conformance/explain/number_text.h"
 #include "conformance/profiles/profile_json.h"
 #include "formats/float_bits.h"
@@ -14,20 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-json number_json(const Rational& value) { return {{"decimal", decimal_text(value, 17)}, {"exact", exact_text(value)}}; }
-
 template <class T, class Convert>
 json optional_json(const std::optional<T>& value, Convert convert) {
   return value ? json(convert(*value)) : json(nullptr);
-}
-
-json optional_number(const std::optional<Rational>& value) { return optional_json(value, number_json); }
-
-json word_json(std::uint32_t word) {
-  return {{"bits", word_text(word)},
-          {"decimal", float_text(word)},
-          {"fields", fields_text(word)},
-          {"hex", hex_float_text(word)}};
 }
 
 json level_json(const Level& level) { return {{"code", level.code}, {"value", number_json(level.value)}}; }
@@ -76,14 +66,6 @@ json element_json(const Explanation& explanation, const ElementStory& story) {
           {"value", word_json(story.value)},
           {"error", optional_number(story.error)},
           {"error_steps", optional_number(story.steps)}};
-}
-
-json step_json(const Step& step) {
-  return {{"id", step.id},
-          {"rule", step.rule},
-          {"label", step.label},
-          {"text", step.text},
-          {"value", optional_number(step.value)}};
 }
 
 json level_bit_json(const LevelBit& bit) {

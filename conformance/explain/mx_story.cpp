@@ -10,6 +10,7 @@
 #include "formats/float_bits.h"
 #include "reference/exact/float_word.h"
 #include "reference/exact/scale.h"
+#include "reference/portable/three_quarters.h"
 
 namespace fp4proof::explain {
 
@@ -72,9 +73,19 @@ void tell_mx(const BlockFacts& facts, Explanation& explanation) {
   if (flushed) {
     explanation.steps.push_back({"flush", rule::tiny, "tiny", "scale code 0: the whole block is flushed to zero", {}});
   }
+  const bool three_quarters = explanation.question.three_quarters;
+  if (three_quarters) {
+    explanation.steps.push_back({"three-quarters",
+                                 rule::three_quarters,
+                                 "3/4",
+                                 "elements are RN(0.75 x) under this scale, and decode to RN(v / 0.75)",
+                                 {}});
+  }
   explanation.row_scales.assign(profile.block.rows, code);
   for (int i = 0; i < profile.block.size(); ++i) {
-    ElementStory story = begin_story(explanation.question, i, facts.words[static_cast<std::size_t>(i)]);
+    const std::uint32_t word = facts.words[static_cast<std::size_t>(i)];
+    ElementStory story =
+        begin_story(explanation.question, i, three_quarters ? portable::three_quarters_of(word) : word);
     if (zeroed) {
       tell_zeroed(profile, story);
     } else if (flushed) {

@@ -51,6 +51,26 @@ inline constexpr std::string_view level3 = "HF15";
 inline constexpr std::string_view tensor_scale = "NV7";
 inline constexpr std::string_view nvfp4_scale = "NV9";
 inline constexpr std::string_view nvfp4_zero_scale = "NV10";
+inline constexpr std::string_view hadamard = "C10";
+inline constexpr std::string_view hadamard_signs = "C11";
+inline constexpr std::string_view hadamard_inverse = "C12";
+inline constexpr std::string_view macro_largest = "C14";
+inline constexpr std::string_view macro_multiply = "C15";
+inline constexpr std::string_view macro_divide = "C16";
+inline constexpr std::string_view macro_coding = "C17";
+inline constexpr std::string_view macro_decoding = "C19";
+inline constexpr std::string_view residual = "C20";
+inline constexpr std::string_view corrected_value = "C21";
+inline constexpr std::string_view mask_two_four = "C22";
+inline constexpr std::string_view mask_channels = "C23";
+inline constexpr std::string_view mask_tiles = "C24";
+inline constexpr std::string_view three_quarters = "C28";
+inline constexpr std::string_view ideal_quantizer = "D1";
+inline constexpr std::string_view deadzone = "D2";
+inline constexpr std::string_view error_terms = "D3";
+inline constexpr std::string_view left_out = "D4";
+inline constexpr std::string_view error_sums = "D5";
+inline constexpr std::string_view error_floor = "D7";
 }  // namespace rule
 
 }  // namespace fp4proof::explain

@@ -21,6 +21,7 @@ EXPECTED = pathlib.Path(__file__).parent / "expected"
 
 VERBS = "list info quantize dequantize compare gemm lint diff selftest".split()
 OCP = "quantize in.safetensors out.safetensors --profile mxfp4/ocp"
+EXPLAIN = "explain --profile mxfp4/rceil --correct"
 CASES = {
     **{f"help-{verb}": f"{verb} --help" for verb in VERBS},
     "list-profiles": "list profiles",
@@ -59,6 +60,15 @@ CASES = {
     "diff-floats": "diff in.safetensors changed.safetensors",
     "diff-floats-json": "diff in.safetensors changed.safetensors --json",
     "diff-hif4": "diff h.safetensors g.safetensors",
+    "explain-correct": "explain --profile mxfp4/rceil --correct mbs-32 --values 1,-7,2,0.3,1e-3",
+    "explain-correct-residual": "explain --profile mxfp4/rceil --correct resq --from in.safetensors:matrix --block 1",
+    "explain-correct-element": f"{EXPLAIN} hadamard-16+resq --from in.safetensors:matrix --block 3 --element 5",
+    "explain-correct-few": f"{EXPLAIN} mbs --values 1,2,3",
+    "explain-correct-many": f"{EXPLAIN} resq --values {','.join(['1'] * 33)}",
+    "explain-correct-refused": "explain --profile mxfp4/ocp --correct mbs --values 1,2,3",
+    "explain-correct-unknown": f"{EXPLAIN} rsq --values 1,2,3",
+    "explain-decompose": "explain --profile mxfp4/ocp --values 5,0.2,-0.75 --decompose",
+    "explain-block-of-values": "explain --profile mxfp4/ocp --values 1 --block 1",
     "unknown-verb": "quantise in.safetensors",
     "unknown-option": OCP + " --tial pad",
     "no-verb": "",
