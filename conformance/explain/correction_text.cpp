@@ -4,11 +4,8 @@
 
 #include <algorithm>
 
-#include "conformance/explain/block_facts.h"
 #include "conformance/explain/correction_parts.h"
-#include "conformance/explain/decision_text.h"
 #include "conformance/explain/decomposition_show.h"
-#include "conformance/explain/number_text.h"
 #include "conformance/explain/rule_lines.h"
 #include "conformance/explain/rules.h"
 #include "conformance/explain/text_parts.h"
