@@ -9,6 +9,7 @@
 #include "conformance/report/bar_chart.h"
 #include "conformance/report/html_page.h"
 #include "conformance/report/scatter_chart.h"
+#include "conformance/vectors/counted.h"
 
 namespace fp4proof::cli {
 
@@ -85,7 +86,7 @@ HtmlTable numbers(const StudyTable& table) {
 }
 
 void add_table(HtmlPage& page, const StudyTable& table) {
-  page.heading(fmt::format("{} ({} elements)", table.subject, table.elements));
+  page.heading(fmt::format("{} ({})", table.subject, counted(static_cast<std::uint64_t>(table.elements), "element")));
   page.table(numbers(table));
   std::vector<std::string> reasons;
   for (const StudyRow& row : table.rows) {

@@ -4,6 +4,7 @@
 
 #include "conformance/cli/error_report.h"
 #include "conformance/cli/table.h"
+#include "conformance/vectors/counted.h"
 
 namespace fp4proof::cli {
 
@@ -65,7 +66,8 @@ std::string study_text(const StudyTable& table) {
     }
     text.add(std::move(cells));
   }
-  return fmt::format("{}, {} elements\n{}{}", table.subject, table.elements, text.text(), reasons);
+  return fmt::format("{}, {}\n{}{}", table.subject, counted(static_cast<std::uint64_t>(table.elements), "element"),
+                     text.text(), reasons);
 }
 
 nlohmann::json to_json(const StudyTable& table) {

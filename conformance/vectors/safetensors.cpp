@@ -82,8 +82,8 @@ Result<void> SafetensorsWriter::write(std::string_view name, std::uint64_t offse
   if (found == by_name_.end()) return usage(name, "it was not announced when the file was created");
   const TensorEntry& tensor = header_.tensors[found->second];
   if (offset > tensor.size() || bytes.size() > tensor.size() - offset) {
-    return usage(name,
-                 fmt::format("{} bytes at offset {} do not fit in its {} bytes", bytes.size(), offset, tensor.size()));
+    return usage(name, fmt::format("{} at offset {} do not fit in its {}", counted(bytes.size(), "byte"), offset,
+                                   counted(tensor.size(), "byte")));
   }
   if (!written_[found->second].add(offset, offset + bytes.size())) {
     return usage(name, fmt::format("bytes from offset {} to {} were already written", offset, offset + bytes.size()));
@@ -111,7 +111,7 @@ Result<void> write_safetensors(const std::filesystem::path& path, std::span<cons
     if (!size) return usage(tensor.spec.name, size.error().message);
     if (*size != tensor.bytes.size()) {
       return usage(tensor.spec.name,
-                   fmt::format("{} bytes were given, dtype and shape need {}", tensor.bytes.size(), *size));
+                   fmt::format("{} given, dtype and shape need {}", counted(tensor.bytes.size(), "byte"), *size));
     }
     specs.push_back(tensor.spec);
     content.emplace(tensor.spec.name, tensor.bytes);

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "conformance/vectors/counted.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/strict_json.h"
 
@@ -32,8 +33,8 @@ Error corrupt_in(std::string_view context, const Error& error) {
 /// The JSON text of the header, from the raw file.
 Result<std::string_view> header_text(Bytes file) {
   if (file.size() < length_bytes) {
-    return corrupt(
-        fmt::format("the file is truncated: {} bytes, shorter than the 8 bytes of the header length", file.size()));
+    return corrupt(fmt::format("the file is truncated: {}, shorter than the 8 bytes of the header length",
+                               counted(file.size(), "byte")));
   }
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), length_bytes);
@@ -42,8 +43,8 @@ Result<std::string_view> header_text(Bytes file) {
                                length, longest_header));
   }
   if (length > file.size() - length_bytes) {
-    return corrupt(fmt::format("the file is truncated: its header takes {} bytes, {} follow the length", length,
-                               file.size() - length_bytes));
+    return corrupt(fmt::format("the file is truncated: its header takes {}, {} follow the length",
+                               counted(length, "byte"), file.size() - length_bytes));
   }
   const std::string_view text = text_of(file.subspan(length_bytes, length));
   if (!text.starts_with('{')) return corrupt("the header does not start with '{'; is this a safetensors file?");
@@ -109,8 +110,8 @@ Result<TensorEntry> read_entry(const std::string& name, const json& value) {
   const std::uint64_t end = offsets->back();
   if (end < begin) return corrupt(fmt::format("data_offsets [{}, {}] are reversed", begin, end));
   if (end - begin != *size) {
-    return corrupt(
-        fmt::format("data_offsets [{}, {}] span {} bytes, dtype and shape need {}", begin, end, end - begin, *size));
+    return corrupt(fmt::format("data_offsets [{}, {}] span {}, dtype and shape need {}", begin, end,
+                               counted(end - begin, "byte"), *size));
   }
   return TensorEntry{{name, *dtype, std::move(*shape)}, begin, end};
 }
@@ -122,9 +123,9 @@ Result<void> check_cover(const std::vector<TensorEntry>& tensors, std::uint64_t 
     const std::string name = quote(tensor.spec.name);
     if (tensor.end > data_bytes) {
       return corrupt(
-          fmt::format("tensor {}: data_offsets [{}, {}] reach beyond the {} bytes of data; the file may be "
+          fmt::format("tensor {}: data_offsets [{}, {}] reach beyond the {} of data; the file may be "
                       "truncated",
-                      name, tensor.begin, tensor.end, data_bytes));
+                      name, tensor.begin, tensor.end, counted(data_bytes, "byte")));
     }
     if (tensor.begin < covered) {
       return corrupt(fmt::format("tensor {}: data_offsets [{}, {}] overlap the tensor before, which ends at {}", name,
@@ -137,7 +138,7 @@ Result<void> check_cover(const std::vector<TensorEntry>& tensors, std::uint64_t 
     covered = tensor.end;
   }
   if (covered != data_bytes) {
-    return corrupt(fmt::format("the last {} bytes of the file belong to no tensor", data_bytes - covered));
+    return corrupt(fmt::format("the last {} of the file belong to no tensor", counted(data_bytes - covered, "byte")));
   }
   return {};
 }

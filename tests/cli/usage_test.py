@@ -97,6 +97,10 @@ class Output(command.CommandTest):
         self.expect_error(2, ["lists its 1 tensor\n"], *quantize, "--tensor", "y")
         self.expect(0, *quantize)
         self.assertIn("safetensors, 2 tensors, ", self.expect(0, "info", "out").out)
+        (self.folder / "out").write_bytes((self.folder / "out").read_bytes() + b"0")
+        self.expect_error(3, ["the last 1 byte of the file"], "info", "out")
+        study = ("study", "gaussian", "--rows", "1", "--columns", "1", "--profiles", "mxfp4/ocp")
+        self.assertIn(", 1 element\n", self.expect(0, *study).out)
 
     def test_nan_codes(self):
         elements = json.loads(self.expect(0, "list", "formats", "--json").out)["elements"]

@@ -107,7 +107,7 @@ TEST(SafetensorsRead, NamesAMissingTensor) {
   const auto missing = read->require("w");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().kind, ErrorKind::corrupt);
-  EXPECT_EQ(missing.error().message, R"(FILE: tensor "w" is missing (0 tensors are there))");
+  EXPECT_EQ(missing.error().message, R"(FILE: tensor "w" is missing (there: 0 tensors))");
 }
 
 struct Refusal {
@@ -235,9 +235,9 @@ TEST(SafetensorsRefuses, BadOffsets) {
   }
   expect_refused({
       {file_of(R"({"a":)" + tensor("U8", "[1]", "[1,0]") + "}", "x"), "are reversed"},
-      {file_of(R"({"a":)" + tensor("U8", "[2]", "[0,2]") + "}", "x"), "beyond the 1 bytes of data"},
+      {file_of(R"({"a":)" + tensor("U8", "[2]", "[0,2]") + "}", "x"), "beyond the 1 byte of data"},
       {file_of(R"({"a":)" + tensor("U8", "[1]", "[18446744073709551614,18446744073709551615]") + "}", "x"), "beyond"},
-      {file_of(R"({"a":)" + tensor("U8", "[0]", "[5,5]") + "}", "x"), "beyond the 1 bytes of data"},
+      {file_of(R"({"a":)" + tensor("U8", "[0]", "[5,5]") + "}", "x"), "beyond the 1 byte of data"},
   });
 }
 
@@ -252,8 +252,8 @@ TEST(SafetensorsRefuses, OverlapsGapsAndTrailingBytes) {
       {two(three, tensor("U8", "[0]", "[1,1]"), "123"), "overlap"},
       {two(three, tensor("U8", "[1]", "[4,5]"), "12345"), "bytes 3 to 4 of the data belong to no tensor"},
       {file_of(R"({"a":)" + tensor("U8", "[1]", "[1,2]") + "}", "12"), "bytes 0 to 1 of the data belong to no tensor"},
-      {file_of(R"({"a":)" + three + "}", "1234"), "the last 1 bytes of the file belong to no tensor"},
-      {file_of("{}", "1"), "the last 1 bytes of the file belong to no tensor"},
+      {file_of(R"({"a":)" + three + "}", "1234"), "the last 1 byte of the file belong to no tensor"},
+      {file_of("{}", "1"), "the last 1 byte of the file belong to no tensor"},
   });
 }
 
