@@ -62,7 +62,7 @@ struct PartCase {
   Pair scales;
   Pair macro;
   Pair tensor_scale;
-  bool residual;
+  bool masked;  ///< a residual of which some elements are left out
 };
 
 std::optional<Finding> macro_finding(const PartCase& part) {
@@ -127,8 +127,8 @@ std::optional<Finding> code_finding(const PartCase& part) {
       const std::uint8_t wanted = expected.code(row, block * length + k);
       const std::uint8_t given = actual.code(row, block * length + k);
       if (wanted == given) continue;
-      const bool masked = part.residual && (wanted == 0) != (given == 0);
-      Finding finding = finding_at(part, part.codes, Cause::element, masked ? "residual-mask" : "code", row, block);
+      const bool mask = part.masked && (wanted == 0) != (given == 0);
+      Finding finding = finding_at(part, part.codes, Cause::element, mask ? "residual-mask" : "code", row, block);
       finding.element = k;
       finding.expected = wanted;
       finding.actual = given;
@@ -176,7 +176,7 @@ std::optional<Finding> classify_correction(const suite::CaseTable& table, const 
                              outputs.at(prefix + "scales"),
                              outputs.at(prefix + "macro"),
                              outputs.at(prefix + "tensor_scale"),
-                             !prefix.empty()};
+                             !prefix.empty() && stack->residual.mask != ResidualMask::dense};
       if (const auto finding = part_finding(part)) return finding;
     }
   }

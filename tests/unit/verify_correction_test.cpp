@@ -256,6 +256,13 @@ TEST(VerifyCorrect, NamesAnotherMask) {
   Planted other("mxfp4/rceil", both, 1, 128);
   other.set_nibble("residual_codes", kept, static_cast<unsigned>(before) + 1U);
   expect_verdict(other, Cause::element, "code", "residual_codes", {0, column / 32, column % 32}, 1);
+
+  Planted dense("mxfp4/rceil", "fallback", 1, 128);  // nothing is masked, so a lost code is a wrong code
+  const std::size_t coded = dense.find_nibble("residual_codes", 0, is_kept);
+  const int value = dense.nibble("residual_codes", coded);
+  dense.set_nibble("residual_codes", coded, 0);
+  const auto place = static_cast<std::int64_t>(coded);
+  expect_verdict(dense, Cause::element, "code", "residual_codes", {0, place / 32, place % 32}, -value);
 }
 
 TEST(VerifyCorrect, NamesAValue) {
