@@ -1,9 +1,13 @@
 #include "conformance/cli/file_kind.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
+#include "conformance/corrections/plan_json.h"
+#include "conformance/corrections/stack_json.h"
 #include "conformance/vectors/mapped_file.h"
 
 namespace fp4proof::cli {
@@ -27,7 +31,10 @@ Result<FileKind> file_kind(const std::string& path) {
   // Byte 8 of a safetensors file is '{' too; its first byte is the low byte of the header's length.
   const bool json = start != std::string_view::npos && text[start] == '{' && (text.size() < 9 || text[8] != '{');
   if (!json) return FileKind::safetensors;
-  return text.find("\"files\"") != std::string_view::npos ? FileKind::manifest : FileKind::profile;
+  const auto holds = [&](std::string_view word) { return text.find(fmt::format("\"{}\"", word)) != text.npos; };
+  if (holds("files")) return FileKind::manifest;
+  if (holds(corrections_format)) return FileKind::stack;
+  return holds(plan_format) ? FileKind::plan : FileKind::profile;
 }
 
 }  // namespace fp4proof::cli

@@ -10,6 +10,8 @@ namespace fp4proof::cli {
 enum class FileKind {
   safetensors,  ///< anything that is none of the others
   manifest,     ///< JSON with a field `files`
+  stack,        ///< JSON that names the format of correction stacks
+  plan,         ///< JSON that names the format of precision plans
   profile,      ///< any other JSON
   vector_set,   ///< a folder
   library,      ///< a shared library: a plug-in

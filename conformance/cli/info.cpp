@@ -9,11 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "conformance/cli/correction_tables.h"
 #include "conformance/cli/file_kind.h"
 #include "conformance/cli/format_tables.h"
 #include "conformance/cli/quantized_file.h"
 #include "conformance/cli/table.h"
 #include "conformance/cli/verbs.h"
+#include "conformance/corrections/plan_lookup.h"
+#include "conformance/corrections/stack_lookup.h"
 #include "conformance/profiles/profile_lookup.h"
 #include "conformance/suite/vector_set.h"
 #include "conformance/vectors/counted.h"
@@ -180,13 +183,15 @@ Result<void> show_vector_set(const Options& options, Session& session) {
   return {};
 }
 
-Result<void> show_profile(const Options& options, Session& session) {
-  const Result<SharedProfile> profile = read_profile_file(options.path);
-  if (!profile) return profile.error();
+/// A file that users write, as JSON or as text.
+template <class Shared, class ToJson, class ToText>
+Result<void> show_written(const Result<Shared>& read, const Options& options, Session& session, ToJson to_json,
+                          ToText to_text) {
+  if (!read) return read.error();
   if (options.as_json) {
-    session.print_json(profile_to_json(**profile));
+    session.print_json(to_json(**read));
   } else {
-    session.print(profile_text(**profile));
+    session.print(to_text(**read));
   }
   return {};
 }
@@ -197,7 +202,11 @@ Result<void> show(const Options& options, Session& session) {
   switch (*kind) {
     case FileKind::safetensors: return show_safetensors(options, session);
     case FileKind::manifest: return show_manifest(options, session);
-    case FileKind::profile: return show_profile(options, session);
+    case FileKind::profile:
+      return show_written(read_profile_file(options.path), options, session, profile_to_json, profile_text);
+    case FileKind::stack:
+      return show_written(read_stack_file(options.path), options, session, stack_to_json, stack_text);
+    case FileKind::plan: return show_written(read_plan_file(options.path), options, session, plan_to_json, plan_text);
     case FileKind::vector_set: return show_vector_set(options, session);
     case FileKind::library:
       return Error{ErrorKind::unsupported,
@@ -215,7 +224,8 @@ constexpr const char* help =
 
 Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();
-  command.description("Describe a safetensors file, a vector set (folder), a manifest, or a profile file.");
+  command.description(
+      "Describe a safetensors file, a vector set (folder), a manifest, a profile, a stack of corrections, or a plan.");
   command.footer(help);
   command.add_option("FILE", options->path, "File or folder")->required()->option_text("REQUIRED");
   command.add_flag("--json", options->as_json, "Print JSON");

@@ -14,6 +14,8 @@
 #include "conformance/cli/quantized_file.h"
 #include "conformance/cli/quantized_lint.h"
 #include "conformance/cli/verbs.h"
+#include "conformance/corrections/plan_lookup.h"
+#include "conformance/corrections/stack_lookup.h"
 #include "conformance/profiles/profile_lookup.h"
 #include "conformance/suite/vector_set.h"
 #include "conformance/vectors/manifest.h"
@@ -65,10 +67,11 @@ Result<void> lint_safetensors(const std::string& path, const std::string& name, 
   return {};
 }
 
-Result<void> lint_profile(const std::string& path, CheckList& checks) {
-  const Result<SharedProfile> profile = read_profile_file(path);
-  if (!profile && profile.error().kind == ErrorKind::io) return profile.error();
-  checks.add("profile file", profile ? std::string() : profile.error().message);
+/// A file that users write: `read` says what is wrong with it.
+template <class Value>
+Result<void> lint_written(const char* what, const Result<Value>& read, CheckList& checks) {
+  if (!read && read.error().kind == ErrorKind::io) return read.error();
+  checks.add(what, read ? std::string() : read.error().message);
   return {};
 }
 
@@ -140,7 +143,9 @@ Result<void> lint_path(const std::string& path, CheckList& checks) {
   switch (*kind) {
     case FileKind::safetensors: return lint_safetensors(path, quote_path(path), false, checks);
     case FileKind::manifest: return lint_manifest(path, checks);
-    case FileKind::profile: return lint_profile(path, checks);
+    case FileKind::profile: return lint_written("profile file", read_profile_file(path), checks);
+    case FileKind::stack: return lint_written("stack of corrections", read_stack_file(path), checks);
+    case FileKind::plan: return lint_written("precision plan", read_plan_file(path), checks);
     case FileKind::vector_set: return lint_vector_set(path, checks);
     case FileKind::library:
       return Error{ErrorKind::unsupported,
@@ -160,7 +165,9 @@ constexpr const char* help =
 
 Action add(CLI::App& command, Session& session) {
   auto path = std::make_shared<std::string>();
-  command.description("Check the form of a safetensors file, a vector set (folder), a manifest, or a profile file.");
+  command.description(
+      "Check the form of a safetensors file, a vector set (folder), a manifest, a profile, a stack of corrections, or "
+      "a plan.");
   command.footer(help);
   command.add_option("FILE", *path, "File or folder")->required()->option_text("REQUIRED");
   return [path, &session]() -> Result<ExitCode> {

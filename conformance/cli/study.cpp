@@ -243,13 +243,15 @@ Action add(CLI::App& command, Session& session) {
   add_tensor_option(command, options->tensors);
   command.add_flag("--per-tensor", options->per_tensor, "One table a tensor, and one over all");
   const CLI::Range sizes(std::int64_t{1}, std::int64_t{1} << 28);
-  command.add_option("--rows", options->rows, "Rows of a distribution")->check(sizes)->capture_default_str();
-  command.add_option("--columns", options->columns, "Columns of a distribution")->check(sizes)->capture_default_str();
+  command.add_option("--rows", options->rows, "Rows of a distribution (default: 512)")->check(sizes)->option_text("N");
+  command.add_option("--columns", options->columns, "Columns of a distribution (default: 4096)")
+      ->check(sizes)
+      ->option_text("N");
   add_axis_option(command, options->axis);
   add_tail_option(command, options->tail);
-  command.add_option("--seed", options->seed, "Seed of distributions, weights and stochastic rounding")
+  command.add_option("--seed", options->seed, "Seed of distributions, weights and stochastic rounding (default: 1)")
       ->check(decimal_number(false))
-      ->capture_default_str();
+      ->option_text("S");
   command.add_option("--json", options->json, "Write all numbers to this file; - prints JSON in place of the table")
       ->option_text("FILE|-");
   command.add_option("--html", options->html, "Write a page of charts to this file")->option_text("FILE");

@@ -19,7 +19,7 @@ import safetensors_file as st
 
 EXPECTED = pathlib.Path(__file__).parent / "expected"
 
-VERBS = "list info quantize dequantize compare gemm lint diff selftest".split()
+VERBS = "list info quantize dequantize compare decompose study reproduce gemm generate verify lint diff selftest".split()
 OCP = "quantize in.safetensors out.safetensors --profile mxfp4/ocp"
 EXPLAIN = "explain --profile mxfp4/rceil --correct"
 CASES = {
@@ -52,9 +52,15 @@ CASES = {
     "info-json": "info in.safetensors --json",
     "info-quantized": "info q.safetensors",
     "info-profile": "info mine.json",
+    "info-stack": "info stack.json",
+    "info-stack-json": "info stack.json --json",
+    "info-plan": "info plan.json",
     "info-missing": "info nothing.safetensors",
     "lint": "lint q.safetensors",
     "lint-profile": "lint wrong.json",
+    "lint-stack": "lint stack.json",
+    "lint-stack-wrong": "lint wrong-stack.json",
+    "lint-plan": "lint plan.json",
     "diff-equal": "diff q.safetensors q.safetensors",
     "diff-codes": "diff q.safetensors other.safetensors",
     "diff-floats": "diff in.safetensors changed.safetensors",
@@ -92,6 +98,12 @@ def write_files(case):
     st.write(case.folder / "changed.safetensors", changed)
     (case.folder / "mine.json").write_text(json.dumps({"name": "mine", "base": "mxfp4/ocp", "scale_rule": "ceil"}))
     (case.folder / "wrong.json").write_text(json.dumps({"name": "mine", "base": "mxfp4/ocp", "block": "1x16"}))
+    stack = {"format": "fp4proof-corrections/1", "name": "mine", "base": "mbs+resq", "residual": {"alpha": 0.975}}
+    (case.folder / "stack.json").write_text(json.dumps(stack))
+    (case.folder / "wrong-stack.json").write_text(json.dumps({**stack, "macro": {"size": 48}}))
+    rollout = {"activation": {"profile": "hif4/gcc", "stack": "resq"}, "weight": {"profile": "hif4/gcc", "stack": "none"}}
+    plan = {"format": "fp4proof-plan/1", "name": "mine", "base": "mxfp4+mbs", "rollout": rollout}
+    (case.folder / "plan.json").write_text(json.dumps(plan))
     for output, profile in (("q", "mxfp4/ocp"), ("other", "mxfp4/rceil"), ("h", "hif4/gcc"), ("g", "hif4/exact")):
         options = ("--profile", profile, "--tail", "pad")
         case.expect(0, "quantize", "in.safetensors", f"{output}.safetensors", *options)
