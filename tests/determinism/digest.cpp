@@ -14,36 +14,10 @@
 #include "reference/portable/environment.h"
 #include "reference/portable/gemm.h"
 #include "reference/portable/quantize.h"
+#include "tests/determinism/digest.h"
 
-namespace fp4proof {
+namespace fp4proof::determinism {
 namespace {
-
-constexpr std::uint64_t seed = 20240229;
-constexpr std::int64_t rows = 128;
-constexpr std::int64_t columns = 384;
-constexpr std::int64_t depth = 1152;  // of the products; more than two chunks of 512
-constexpr std::int64_t words_per_function = 1 << 18;
-
-/// FNV-1a over bytes.
-class Digest {
- public:
-  template <class T>
-  Digest& add(std::span<const T> values) {
-    for (const std::byte byte : std::as_bytes(values)) state_ = (state_ ^ std::to_integer<std::uint64_t>(byte)) * prime;
-    return *this;
-  }
-  template <class T>
-  Digest& add(T value) {
-    return add(std::span<const T>(&value, 1));
-  }
-  void print(const std::string& what) const {
-    std::printf("%-56s %016llx\n", what.c_str(), static_cast<unsigned long long>(state_));
-  }
-
- private:
-  static constexpr std::uint64_t prime = 0x100000001B3U;
-  std::uint64_t state_ = 0xCBF29CE484222325U;
-};
 
 std::uint32_t case_word(std::int64_t index) {
   return random_word(seed, Stream::cases, 0, static_cast<std::uint64_t>(index));
@@ -75,14 +49,14 @@ void print_random_numbers() {
   normals.print("philox normals");
 }
 
-/// Words of all kinds: NaN, infinities and subnormals included.
+}  // namespace
+
 std::vector<std::uint16_t> tensor_of_bits() {
   std::vector<std::uint16_t> tensor;
   for (std::int64_t i = 0; i < rows * columns; ++i) tensor.push_back(static_cast<std::uint16_t>(case_word(i)));
   return tensor;
 }
 
-/// Normal numbers, row r scaled by 2^(2 (r - 64)).
 std::vector<float> tensor_of_normals() {
   std::vector<float> tensor;
   for (std::int64_t i = 0; i < rows * columns; ++i) {
@@ -91,6 +65,8 @@ std::vector<float> tensor_of_normals() {
   }
   return tensor;
 }
+
+namespace {
 
 /// Codes, scales and values of one tensor, or the message of its refusal.
 void print_quantization(const Profile& profile, const portable::TensorView& tensor, int axis, const char* input) {
@@ -124,7 +100,8 @@ void print_profiles() {
   }
 }
 
-/// A matrix [count, depth] of normal numbers whose magnitude changes along the rows by factors of 2^-8 to 2^8.
+}  // namespace
+
 std::vector<float> operand(std::uint32_t step, std::int64_t count) {
   std::vector<float> values;
   for (std::int64_t i = 0; i < count * depth; ++i) {
@@ -133,6 +110,8 @@ std::vector<float> operand(std::uint32_t step, std::int64_t count) {
   }
   return values;
 }
+
+namespace {
 
 Result<portable::Quantized> quantized_operand(const Profile& profile, std::uint32_t step, std::int64_t count) {
   const std::vector<float> values = operand(step, count);
@@ -168,15 +147,16 @@ void print_products() {
 }
 
 }  // namespace
-}  // namespace fp4proof
+}  // namespace fp4proof::determinism
 
 int main() {
   if (const fp4proof::Result<void> checked = fp4proof::portable::check_environment(); !checked) {
     std::fprintf(stderr, "%s\n", checked.error().message.c_str());
     return 70;
   }
-  fp4proof::print_elementary_functions();
-  fp4proof::print_random_numbers();
-  fp4proof::print_profiles();
-  fp4proof::print_products();
+  fp4proof::determinism::print_elementary_functions();
+  fp4proof::determinism::print_random_numbers();
+  fp4proof::determinism::print_profiles();
+  fp4proof::determinism::print_products();
+  fp4proof::determinism::print_corrections();
 }
