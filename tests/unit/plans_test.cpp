@@ -439,10 +439,10 @@ TEST(PlanJson, RefusesInWords) {
             "'mine.json': unknown field \"rollout.weight.stak\" (did you mean 'stack'?); the fields are profile stack");
   EXPECT_EQ(refused_text(R"({"name": "m", "base": "mxfp4", "rollout": {"weight": {"stack": 4}}})"),
             "'mine.json': field \"rollout.weight.stack\" must be a text");
-  EXPECT_EQ(
-      refused_text(R"({"name": "m", "base": "mxfp4", "query_key": "projection"})"),
-      "'mine.json': field \"query_key\" has no value \"projection\" (did you mean 'projections'?); it must be one of off "
-      "projections products");
+  EXPECT_EQ(refused_text(R"({"name": "m", "base": "mxfp4", "query_key": "projection"})"),
+            "'mine.json': field \"query_key\" has no value \"projection\" (did you mean 'projections'?); it must be "
+            "one of off "
+            "projections products");
   EXPECT_EQ(refused_text(R"({"name": "m", "base": "mxfp4", "noise": {"sigma_start": 0.1}})"),
             "'mine.json': nothing is guessed; missing: noise.sigma_end noise.intervals noise.first_silent noise.norms "
             "noise.skip_router_norms");
