@@ -1,0 +1,71 @@
+#pragma once
+// Verifying a plug-in: every wanted group of cases is asked twice, and the answers are compared to the bit.
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/profiles/profile_json.h"
+#include "conformance/runners/case_source.h"
+#include "conformance/runners/plugin_session.h"
+#include "conformance/verify/report.h"
+#include "formats/result.h"
+
+namespace fp4proof::runners {
+
+struct RunRequest {
+  std::filesystem::path library;
+  const CaseSource* cases = nullptr;
+  std::vector<SharedProfile> profiles;                   ///< asked for by name; every named profile if empty
+  std::optional<suite::Operation> operation;             ///< only this one
+  std::string accumulator;                               ///< products: only this one
+  std::chrono::milliseconds limit{60'000};               ///< for each question
+  std::size_t most_mismatches = 10;                      ///< how many to keep
+  std::function<void(std::size_t total)> progress = {};  ///< called after each of `total` tables
+};
+
+/// A fault of the plug-in that is no wrong answer.
+struct PluginFault {
+  suite::Operation operation = suite::Operation::quantize;
+  std::string profile;
+  std::string group;        ///< empty where no group was at hand
+  std::uint64_t cases = 0;  ///< how many cases the call held
+  std::string first_case;   ///< id of the first of them
+  std::string what;         ///< "run() did not answer within 60 s"
+};
+
+/// One operation under one profile.
+struct TableOutcome {
+  verify::TableReport report;
+  std::size_t offered_groups = 0;
+  std::vector<std::string> unsupported_groups;  ///< their cases are counted as skipped
+  bool is_optional_rest = false;                ///< product: what is unsupported is other accumulators alone
+  std::uint64_t nondeterministic = 0;
+};
+
+struct RunReport {
+  BackendDescription backend;
+  std::string load_problem;  ///< the plug-in could not be loaded; nothing else holds then
+  std::vector<TableOutcome> tables;
+  std::vector<verify::Mismatch> mismatches;
+  std::vector<PluginFault> faults;
+  std::string close_problem;  ///< close() failed, or the process ended otherwise than in order
+  std::size_t survivors = 0;  ///< processes that the plug-in left behind; they were ended
+  bool gave_up = false;       ///< too many faults; the rest was not asked
+
+  verify::VerifyReport verify_report() const;
+};
+
+/// After so many faults a table, or the whole run, is given up.
+inline constexpr std::size_t most_faults_of_table = 2;
+inline constexpr std::size_t most_faults = 10;
+
+/// Asks and compares. A profile of which nothing is offered is left out of the report unless it was asked for by name.
+/// Errors are ours or the set's; what the plug-in does wrong is in the report.
+Result<RunReport> run_backend(const RunRequest& request);
+
+}  // namespace fp4proof::runners
