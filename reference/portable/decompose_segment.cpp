@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "reference/portable/random_words.h"
+
 namespace fp4proof::portable {
 
 Panel panel_at(const Profile& profile, const Geometry& geometry, std::int64_t row, std::int64_t end) {
@@ -77,11 +79,22 @@ void SegmentDecomposer::draw_random(const Run& run, SegmentScratch& scratch) con
   const Geometry& g = job_.geometry;
   const QuantizeOptions& options = job_.options;
   for (int r = 0; r < run.panel.rows; ++r) {
+    std::uint32_t* words = scratch.random.data() + r * run.width;
+    if (g.inner == 1) {
+      const std::int64_t first = g.first_element(run.panel.row + r) + run.column;
+      if (options.random_words.empty()) {
+        draw_random_words(options.seed, options.stream, options.step, static_cast<std::uint64_t>(first), run.count,
+                          words);
+      } else {
+        std::copy_n(options.random_words.begin() + first, run.count, words);
+      }
+      continue;
+    }
     std::uint64_t cached = std::numeric_limits<std::uint64_t>::max();
     PhiloxBlock block{};
     for (int c = 0; c < run.count; ++c) {
       const auto element = static_cast<std::uint64_t>(g.first_element(run.panel.row + r) + (run.column + c) * g.inner);
-      std::uint32_t& word = scratch.random[static_cast<std::size_t>(r * run.width + c)];
+      std::uint32_t& word = words[c];
       if (!options.random_words.empty()) {
         word = options.random_words[element];
         continue;

@@ -26,22 +26,71 @@ FP4PROOF_INLINE std::uint32_t largest_magnitude(const std::uint32_t* words, int 
   return static_cast<std::uint32_t>(largest[0]);
 }
 
+/// Sixteen magnitude codes with the sign on top.
+template <bool KeepsEverySign>
+FP4PROOF_INLINE void store_signed(const WordLanes& words, const FloatLanes& scaled, const MaskLanes& magnitude_codes,
+                                  int sign_shift, SignRule rule, std::uint8_t* codes) {
+  WordLanes sign = words >> 31 << sign_shift;
+  if constexpr (!KeepsEverySign) {
+    const MaskLanes nothing = {};
+    MaskLanes dropped = nothing;
+    if (rule.drop_all_zeros) dropped |= magnitude_codes == 0;
+    if (rule.drop_zero_inputs) dropped |= (words & float_magnitude_mask) == 0;
+    if (rule.drop_zero_scaled) dropped |= scaled == 0.0F;
+    sign &= ~reinterpret_cast<WordLanes>(dropped);
+  }
+  store_bytes(reinterpret_cast<WordLanes>(magnitude_codes) | sign, codes);
+}
+
 /// Codes of sixteen scaled magnitudes: how many thresholds each reaches, with the sign on top.
 template <int Levels, int SignShift, bool KeepsEverySign>
 FP4PROOF_INLINE void encode_lanes(const WordLanes& words, const FloatLanes& scaled, const float* thresholds,
                                   SignRule rule, std::uint8_t* codes) {
   MaskLanes count = {};
   for (int c = 0; c < Levels; ++c) count -= scaled >= thresholds[c];
-  WordLanes sign = words >> 31 << SignShift;
-  if constexpr (!KeepsEverySign) {
-    const MaskLanes nothing = {};
-    MaskLanes dropped = nothing;
-    if (rule.drop_all_zeros) dropped |= count == 0;
-    if (rule.drop_zero_inputs) dropped |= (words & float_magnitude_mask) == 0;
-    if (rule.drop_zero_scaled) dropped |= scaled == 0.0F;
-    sign &= ~reinterpret_cast<WordLanes>(dropped);
+  store_signed<KeepsEverySign>(words, scaled, count, SignShift, rule, codes);
+}
+
+/// Magnitude codes of sixteen scaled magnitudes. The significand is cut into steps of the grid and their fraction in
+/// 32 bits. Zeros and subnormals get a significand too much, so far below the grid that nothing of it is left.
+FP4PROOF_INLINE void round_stochastically(const StochasticGrid& grid, const FloatLanes& scaled, const WordLanes& random,
+                                          MaskLanes& magnitude_codes) {
+  const MaskLanes nothing = {};
+  const MaskLanes last_place = nothing + 31;
+  const auto word = reinterpret_cast<MaskLanes>(scaled);
+  const auto significand = reinterpret_cast<WordLanes>((word & 0x7FFFFF) | 0x800000);
+  const MaskLanes above = (word >> 23) - grid.lowest_field;
+  const MaskLanes binade = above > 0 ? above : nothing;
+  const MaskLanes drop = binade - above + (23 - grid.mantissa_bits);
+  const MaskLanes left = drop < 32 ? 32 - drop : nothing;
+  const MaskLanes beyond = drop > 32 ? drop - 32 : nothing;
+  const auto right = reinterpret_cast<WordLanes>(beyond < last_place ? beyond : last_place);
+  const auto whole_shift = reinterpret_cast<WordLanes>(drop < last_place ? drop : last_place);
+  const WordLanes fraction = (significand << reinterpret_cast<WordLanes>(left)) >> right;
+  const WordLanes sum = (fraction & grid.kept_bits) + random;
+  const MaskLanes carry = sum < random;
+  const MaskLanes code =
+      reinterpret_cast<MaskLanes>(significand >> whole_shift) + (binade << grid.mantissa_bits) - carry;
+  const MaskLanes largest = nothing + grid.max_code;
+  magnitude_codes = code < largest ? code : largest;
+}
+
+template <bool KeepsEverySign>
+FP4PROOF_INLINE void encode_stochastic_span(const StochasticGrid& grid, const std::uint32_t* words,
+                                            const std::uint32_t* random, int length, float factor, SignRule rule,
+                                            std::uint8_t* codes) {
+  for (int i = 0; i < length; i += lane_count) {
+    WordLanes w;
+    load_lanes(words + i, w);
+    WordLanes r;
+    load_lanes(random + i, r);
+    FloatLanes scaled;
+    magnitudes(w, scaled);
+    scaled *= factor;
+    MaskLanes magnitude_codes;
+    round_stochastically(grid, scaled, r, magnitude_codes);
+    store_signed<KeepsEverySign>(w, scaled, magnitude_codes, grid.sign_shift, rule, codes + i);
   }
-  store_bytes(reinterpret_cast<WordLanes>(count) | sign, codes);
 }
 
 template <int Levels, int SignShift, bool KeepsEverySign>
@@ -159,6 +208,19 @@ void encode_levels(Element element, const std::uint32_t* words, int blocks, int 
     case Element::s1p1: encode_blocks_3(words, blocks, length, factors, thresholds, rule, codes); break;
     case Element::s1p3: encode_blocks_15(words, blocks, length, factors, thresholds, rule, codes); break;
     default: encode_blocks_7(words, blocks, length, factors, thresholds, rule, codes); break;
+  }
+}
+
+FP4PROOF_CLONES void encode_stochastic(const StochasticGrid& grid, const std::uint32_t* words,
+                                       const std::uint32_t* random, int blocks, int length, const float* factors,
+                                       SignRule rule, std::uint8_t* codes) {
+  for (int b = 0; b < blocks; ++b) {
+    const int at = b * length;
+    if (rule.keeps_every_sign()) {
+      encode_stochastic_span<true>(grid, words + at, random + at, length, factors[b], rule, codes + at);
+    } else {
+      encode_stochastic_span<false>(grid, words + at, random + at, length, factors[b], rule, codes + at);
+    }
   }
 }
 

@@ -32,6 +32,20 @@ void block_maxima(const std::uint32_t* words, int blocks, int length, std::uint3
 void encode_levels(Element element, const std::uint32_t* words, int blocks, int length, const float* factors,
                    const Thresholds& thresholds, SignRule rule, std::uint8_t* codes);
 
+/// What stochastic rounding to the grid of an element needs, for binary32 numbers.
+struct StochasticGrid {
+  int mantissa_bits = 0;
+  int sign_shift = 0;           ///< place of the sign bit in a code
+  int lowest_field = 0;         ///< binary32 exponent field of the smallest normal element
+  std::int32_t max_code = 0;    ///< clamps here
+  std::uint32_t kept_bits = 0;  ///< as many high bits of the fraction as random bits are used
+};
+
+/// As encode_levels, for an MX element of any width under Rounding::stochastic (round_to_step in formats/magnitude.h):
+/// up where floor(2^bits fraction) and the high bits of the element's random word have a carry.
+void encode_stochastic(const StochasticGrid& grid, const std::uint32_t* words, const std::uint32_t* random, int blocks,
+                       int length, const float* factors, SignRule rule, std::uint8_t* codes);
+
 /// HiF4 groups of 64: units[b] is 2^-E of group b's scale and tables[mantissas[b]] its thresholds. level_bits[b]
 /// receives the level-2 bits (7:0) and level-3 bits (23:8).
 void encode_groups(Element element, const std::uint32_t* words, int blocks, const float* units,

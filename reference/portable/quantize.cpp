@@ -6,6 +6,7 @@
 #include <string>
 
 #include "reference/portable/level_kernels.h"
+#include "reference/portable/random_words.h"
 #include "reference/portable/run_encoder.h"
 
 namespace fp4proof::portable {
@@ -134,6 +135,16 @@ void draw_random(const Job& job, const Run& run, Scratch& scratch) {
   const Geometry& g = job.geometry;
   const std::span<const std::uint32_t> given = job.options.random_words;
   for_each_piece(job, run, [&](int slot, std::int64_t row, std::int64_t column, int count) {
+    if (g.inner == 1) {
+      const std::int64_t first = g.first_element(row) + column;
+      if (given.empty()) {
+        draw_random_words(job.options.seed, job.options.stream, job.options.step, static_cast<std::uint64_t>(first),
+                          count, scratch.random.data() + slot);
+      } else {
+        std::copy_n(given.begin() + first, count, scratch.random.begin() + slot);
+      }
+      return;
+    }
     std::uint64_t cached = std::numeric_limits<std::uint64_t>::max();
     PhiloxBlock block{};
     for (int i = 0; i < count; ++i) {

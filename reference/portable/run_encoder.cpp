@@ -3,10 +3,24 @@
 #include <algorithm>
 
 #include "reference/portable/correct_kernels.h"
-#include "reference/portable/level_kernels.h"
 #include "reference/portable/three_quarters.h"
 
 namespace fp4proof::portable {
+
+namespace {
+
+StochasticGrid stochastic_grid(const Profile& profile) {
+  const ElementSpec spec = element_spec(profile.element);
+  StochasticGrid grid;
+  grid.mantissa_bits = spec.mantissa_bits;
+  grid.sign_shift = spec.bits() - 1;
+  grid.lowest_field = 127 + 1 - spec.bias;
+  grid.max_code = spec.max_code;
+  grid.kept_bits = 0xFFFFFFFFU << (32 - profile.random_bits);
+  return grid;
+}
+
+}  // namespace
 
 RunEncoder::RunEncoder(const Profile& profile, float tensor_scale, bool three_quarters)
     : profile_(profile), tensor_scale_(tensor_scale), three_quarters_(three_quarters), path_(choose(profile)) {
@@ -20,6 +34,10 @@ RunEncoder::RunEncoder(const Profile& profile, float tensor_scale, bool three_qu
       mx_scale_.emplace(profile_);
       wide_.emplace(profile_);
       break;
+    case Path::mx_stochastic:
+      mx_scale_.emplace(profile_);
+      stochastic_ = stochastic_grid(profile_);
+      break;
     case Path::hif4:
       hif4_scale_.emplace(profile_);
       hif4_ = hif4_tables(profile_);
@@ -28,7 +46,10 @@ RunEncoder::RunEncoder(const Profile& profile, float tensor_scale, bool three_qu
 }
 
 RunEncoder::Path RunEncoder::choose(const Profile& profile) {
-  if (profile.rounding == Rounding::stochastic) return Path::scalar;
+  if (profile.rounding == Rounding::stochastic) {
+    const bool exact = profile.family == Family::mx && profile.element_arithmetic == ElementArithmetic::exact;
+    return exact ? Path::mx_stochastic : Path::scalar;
+  }
   if (profile.family == Family::mx) {
     // A table needs a decision that is monotone and the same at every scale. By distance the top levels overflow under
     // the largest scales; with the half added in binary32 the number just under a tie goes up while the tie goes down.
@@ -54,8 +75,8 @@ void RunEncoder::encode_wide(const std::uint32_t* words, float factor, std::uint
   }
 }
 
-void RunEncoder::encode_mx(int blocks, std::uint32_t* words, std::uint32_t* row_scales, std::uint8_t* codes,
-                           Plain& plain) const {
+void RunEncoder::encode_mx(int blocks, std::uint32_t* words, const std::uint32_t* random, std::uint32_t* row_scales,
+                           std::uint8_t* codes, Plain& plain) const {
   const int size = profile_.block.size();
   std::array<std::uint32_t, blocks_per_run> amax_bits;
   std::array<float, blocks_per_run> factors;
@@ -70,6 +91,10 @@ void RunEncoder::encode_mx(int blocks, std::uint32_t* words, std::uint32_t* row_
     factors[at] = plain[at] ? pow2f(e8m0_bias - static_cast<int>(scale)) : 0.0F;
     std::fill_n(row_scales + b * profile_.block.rows, profile_.block.rows, std::uint32_t{scale});
     if (three_quarters_ && plain[at]) multiply_by(0.75F, size, words + b * size);
+  }
+  if (path_ == Path::mx_stochastic) {
+    encode_stochastic(stochastic_, words, random, blocks, size, factors.data(), SignRule(profile_.zero_sign), codes);
+    return;
   }
   if (path_ == Path::mx_levels) {
     encode_levels(profile_.element, words, blocks, size, factors.data(), thresholds_, SignRule(profile_.zero_sign),
@@ -113,7 +138,9 @@ std::optional<RunEncoder::Rejection> RunEncoder::encode(int blocks, std::uint32_
     for (int i = 0; i < blocks * size; ++i) words[i] = prepared_word(profile_, words[i]);
   }
   Plain plain{};
-  if (path_ == Path::mx_levels || path_ == Path::mx_wide) encode_mx(blocks, words, row_scales, codes, plain);
+  const bool fast_mx =
+      path_ == Path::mx_levels || path_ == Path::mx_wide || (path_ == Path::mx_stochastic && random != nullptr);
+  if (fast_mx) encode_mx(blocks, words, random, row_scales, codes, plain);
   if (path_ == Path::hif4) encode_hif4(blocks, words, row_scales, codes, plain);
   for (int b = 0; b < blocks; ++b) {
     if (plain[static_cast<std::size_t>(b)]) continue;

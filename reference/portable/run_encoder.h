@@ -8,6 +8,7 @@
 
 #include "formats/block_codec.h"
 #include "reference/portable/decision_tables.h"
+#include "reference/portable/level_kernels.h"
 
 namespace fp4proof::portable {
 
@@ -30,13 +31,14 @@ class RunEncoder {
                                   std::uint32_t* row_scales, std::uint8_t* codes) const;
 
  private:
-  enum class Path : std::uint8_t { scalar, mx_levels, mx_wide, hif4 };
+  enum class Path : std::uint8_t { scalar, mx_levels, mx_wide, mx_stochastic, hif4 };
   static Path choose(const Profile& profile);
   BlockStatus encode_scalar(const BlockEncoding& io) const;
 
   /// Fast paths: encode every block as if it were plain, and report in `plain` which ones were.
   using Plain = std::array<bool, blocks_per_run>;
-  void encode_mx(int blocks, std::uint32_t* words, std::uint32_t* row_scales, std::uint8_t* codes, Plain& plain) const;
+  void encode_mx(int blocks, std::uint32_t* words, const std::uint32_t* random, std::uint32_t* row_scales,
+                 std::uint8_t* codes, Plain& plain) const;
   void encode_hif4(int blocks, const std::uint32_t* words, std::uint32_t* row_scales, std::uint8_t* codes,
                    Plain& plain) const;
   void encode_wide(const std::uint32_t* words, float factor, std::uint8_t* codes) const;
@@ -46,6 +48,7 @@ class RunEncoder {
   bool three_quarters_;
   Path path_;
   Thresholds thresholds_{};
+  StochasticGrid stochastic_{};
   std::array<Hif4Table, 4> hif4_{};
   std::optional<MxScaleTable> mx_scale_;
   std::optional<Hif4ScaleTable> hif4_scale_;
