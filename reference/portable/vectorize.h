@@ -9,8 +9,8 @@
 #define FP4PROOF_CLONES
 #endif
 
-// FP4PROOF_VECTORIZE_LOOP stands before a short loop of independent steps that g++ would otherwise unroll. clang needs no
-// telling, and warns where it cannot obey (-O1).
+// FP4PROOF_VECTORIZE_LOOP stands before a short loop of independent steps that g++ would otherwise unroll. clang needs
+// no telling, and warns where it cannot obey (-O1).
 #if defined(__clang__)
 #define FP4PROOF_VECTORIZE_LOOP
 #else
