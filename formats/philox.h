@@ -54,24 +54,27 @@ FP4PROOF_HD constexpr PhiloxCounter philox_counter(Stream stream, std::uint32_t 
            static_cast<std::uint32_t>(stream)}};
 }
 
-/// Ten rounds of Philox4x32 with the published multipliers and Weyl constants.
-FP4PROOF_HD constexpr PhiloxBlock philox_block(PhiloxCounter counter, PhiloxKey key) {
-  constexpr std::uint64_t multiplier0 = 0xD2511F53U;
-  constexpr std::uint64_t multiplier1 = 0xCD9E8D57U;
-  constexpr std::uint32_t weyl0 = 0x9E3779B9U;
-  constexpr std::uint32_t weyl1 = 0xBB67AE85U;
-  constexpr int rounds = 10;
+/// Philox4x32-10: the published multipliers and Weyl constants.
+namespace philox {
+inline constexpr std::uint64_t multiplier0 = 0xD2511F53U;
+inline constexpr std::uint64_t multiplier1 = 0xCD9E8D57U;
+inline constexpr std::uint32_t weyl0 = 0x9E3779B9U;
+inline constexpr std::uint32_t weyl1 = 0xBB67AE85U;
+inline constexpr int rounds = 10;
+}  // namespace philox
 
+/// Ten rounds of Philox4x32.
+FP4PROOF_HD constexpr PhiloxBlock philox_block(PhiloxCounter counter, PhiloxKey key) {
   PhiloxBlock state{{counter.word[0], counter.word[1], counter.word[2], counter.word[3]}};
-  for (int round = 0; round < rounds; ++round) {
-    const std::uint64_t product0 = multiplier0 * state.word[0];
-    const std::uint64_t product1 = multiplier1 * state.word[2];
+  for (int round = 0; round < philox::rounds; ++round) {
+    const std::uint64_t product0 = philox::multiplier0 * state.word[0];
+    const std::uint64_t product1 = philox::multiplier1 * state.word[2];
     state = {{static_cast<std::uint32_t>(product1 >> 32) ^ state.word[1] ^ key.word[0],
               static_cast<std::uint32_t>(product1),
               static_cast<std::uint32_t>(product0 >> 32) ^ state.word[3] ^ key.word[1],
               static_cast<std::uint32_t>(product0)}};
-    key.word[0] += weyl0;
-    key.word[1] += weyl1;
+    key.word[0] += philox::weyl0;
+    key.word[1] += philox::weyl1;
   }
   return state;
 }

@@ -9,12 +9,6 @@ namespace fp4proof::portable {
 
 namespace {
 
-// Philox4x32-10: the published multipliers and Weyl constants.
-constexpr std::uint64_t multiplier0 = 0xD2511F53U;
-constexpr std::uint64_t multiplier1 = 0xCD9E8D57U;
-constexpr PhiloxKey weyl = {{0x9E3779B9U, 0xBB67AE85U}};
-constexpr int rounds = 10;
-
 constexpr std::size_t line_blocks = 16;
 constexpr int line_words = 4 * line_blocks;
 constexpr int chunk_words = 16 * line_words;
@@ -39,18 +33,18 @@ FP4PROOF_CLONES void draw_lines(Stream stream, std::uint32_t step, PhiloxKey key
       d[i] = static_cast<std::uint32_t>(stream);
     }
     PhiloxKey round_key = key;
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < philox::rounds; ++round) {
       FP4PROOF_VECTORIZE_LOOP
       for (std::size_t i = 0; i < line_blocks; ++i) {
-        const std::uint64_t product0 = multiplier0 * a[i];
-        const std::uint64_t product1 = multiplier1 * c[i];
+        const std::uint64_t product0 = philox::multiplier0 * a[i];
+        const std::uint64_t product1 = philox::multiplier1 * c[i];
         a[i] = static_cast<std::uint32_t>(product1 >> 32) ^ b[i] ^ round_key.word[0];
         b[i] = static_cast<std::uint32_t>(product1);
         c[i] = static_cast<std::uint32_t>(product0 >> 32) ^ d[i] ^ round_key.word[1];
         d[i] = static_cast<std::uint32_t>(product0);
       }
-      round_key.word[0] += weyl.word[0];
-      round_key.word[1] += weyl.word[1];
+      round_key.word[0] += philox::weyl0;
+      round_key.word[1] += philox::weyl1;
     }
     FP4PROOF_VECTORIZE_LOOP
     for (std::size_t i = 0; i < line_blocks; ++i) {
