@@ -13,6 +13,7 @@
 #include "conformance/backend.h"
 #include "conformance/runners/message.h"
 #include "conformance/runners/plugin_call.h"
+#include "conformance/runners/touch_watch.h"
 
 namespace fp4proof::runners {
 
@@ -90,6 +91,15 @@ class HostedCall {
 
   const fp4proof_call& call() const { return call_; }
 
+  /// Watches the tensors, which are mapped.
+  void watch(TouchWatch& watch, const std::string& token) const {
+    for (std::size_t i = 0; i < mapped_.size(); ++i) {
+      const bool is_input = i < inputs_.size();
+      const fp4proof_tensor& tensor = is_input ? inputs_[i] : outputs_[i - inputs_.size()];
+      watch.add(mapped_[i], fmt::format("{} {}", is_input ? "input" : "output", tensor.name), token);
+    }
+  }
+
   std::string error() {
     error_.back() = '\0';
     return error_.data();
@@ -162,6 +172,9 @@ class Host {
     if (asked == ask::supports) return status_reply(plugin_.table->supports(&hosted.call()), hosted);
     const Result<void> mapped = hosted.map(request["call"], files.at(0).number(), files.at(1).number());
     if (!mapped) return {{"status", FP4PROOF_FAILED}, {"error", mapped.error().message}};
+    TouchWatch watch(channel_descriptor);
+    hosted.watch(watch, request["token"]);
+    watch.begin();
     return status_reply(plugin_.table->run(&hosted.call()), hosted);
   }
 

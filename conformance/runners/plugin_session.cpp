@@ -62,6 +62,13 @@ std::string status_name(const json& status) {
   return fmt::format("the unknown status {}", status.dump());
 }
 
+/// Whether the host tells, before it dies, which tensor was touched outside.
+bool is_touch(const Received& received, const std::string& token) {
+  const json& body = received.message.body;
+  return received.kind == Received::Kind::message && body.contains("token") && body["token"] == token &&
+         body.contains("touched") && body["touched"].is_string();
+}
+
 }  // namespace
 
 PluginSession::PluginSession(std::filesystem::path library, std::chrono::milliseconds limit)
@@ -131,6 +138,7 @@ PluginAnswer PluginSession::read_reply(const std::string& token) {
   Received received = receive_message(channel_.number());
   if (received.kind == Received::Kind::end) return lose(how_host_ended());
   json& body = received.message.body;
+  if (is_touch(received, token)) return lose(how_host_ended() + " at an access " + body["touched"].get<std::string>());
   const bool is_answer = received.kind == Received::Kind::message && body.contains("token") && body["token"] == token &&
                          body.contains("status") && body["status"].is_number_integer() && body.contains("error") &&
                          body["error"].is_string();
@@ -146,7 +154,7 @@ PluginAnswer PluginSession::read_reply(const std::string& token) {
 
 std::string PluginSession::how_host_ended() {
   pollfd event{status_.number(), POLLIN, 0};
-  if (::poll(&event, 1, 1000) <= 0) return "closed its channel to the verifier";
+  if (::poll(&event, 1, 5000) <= 0) return "closed its channel to the verifier";
   int status = 0;
   if (::read(status_.number(), &status, sizeof status) != sizeof status) return "killed its parent process";
   const bool lost_channel = status == channel_lost << 8;

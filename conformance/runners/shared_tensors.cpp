@@ -110,7 +110,7 @@ Result<MappedTensor> MappedTensor::map(int file, const TensorPlace& place, bool 
   void* reserved = ::mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) return refused("reserve room for");
   auto* base = static_cast<std::uint8_t*>(reserved);
-  MappedTensor tensor(base, length, base + page_size() + (place.offset - begin));
+  MappedTensor tensor(base, length, base + page_size() + (place.offset - begin), place.bytes);
   if (pages == 0) return tensor;
   // A sealed file takes no shared mapping that could become writable; a private one shows the same bytes.
   const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
@@ -121,7 +121,7 @@ Result<MappedTensor> MappedTensor::map(int file, const TensorPlace& place, bool 
 }
 
 MappedTensor::MappedTensor(MappedTensor&& other) noexcept
-    : base_(std::exchange(other.base_, nullptr)), length_(other.length_), data_(other.data_) {}
+    : base_(std::exchange(other.base_, nullptr)), length_(other.length_), data_(other.data_), bytes_(other.bytes_) {}
 
 MappedTensor::~MappedTensor() {
   if (base_ != nullptr) ::munmap(base_, length_);

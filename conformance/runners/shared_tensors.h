@@ -60,13 +60,20 @@ class MappedTensor {
   ~MappedTensor();
 
   void* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+  /// Everything that was reserved, the two pages included.
+  const std::uint8_t* base() const { return base_; }
+  std::size_t length() const { return length_; }
 
  private:
-  MappedTensor(std::uint8_t* base, std::size_t length, void* data) : base_(base), length_(length), data_(data) {}
+  MappedTensor(std::uint8_t* base, std::size_t length, void* data, std::size_t bytes)
+      : base_(base), length_(length), data_(data), bytes_(bytes) {}
 
   std::uint8_t* base_;
   std::size_t length_;
   void* data_;
+  std::size_t bytes_;
 };
 
 }  // namespace fp4proof::runners

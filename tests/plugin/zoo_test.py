@@ -28,10 +28,10 @@ EXPECTED = {
     "hang": (4, CASES + r"in run\(\) the plug-in did not answer within 0\.5 s", ""),
     "exit_early": (4, CASES + r"in run\(\) the plug-in ended with exit code 0", ""),
     "short_output": (1, r"\A\Z", r"UNWRITTEN poison: 1 cases"),
-    "write_behind": (4, CASES + rf"in run\(\) the plug-in (?:{BAD_ACCESS})", ""),
+    "write_behind": (4, CASES + rf"in run\(\) the plug-in (?:{BAD_ACCESS}) at an access behind output values", ""),
     "write_in_front": (4, CASES + r"run\(\) wrote outside of output values: 1 bytes in front of its start"
-                       rf"|in run\(\) the plug-in (?:{BAD_ACCESS})", ""),
-    "write_input": (4, CASES + rf"in run\(\) the plug-in (?:{BAD_ACCESS})", ""),
+                       rf"|in run\(\) the plug-in (?:{BAD_ACCESS}) at an access in front of output values", ""),
+    "write_input": (4, CASES + rf"in run\(\) the plug-in (?:{BAD_ACCESS}) at an access in input codes", ""),
     "nondeterministic": (7, r"dequantize under mxfp4/ocp: two runs differ in \d+ cases", r"NONDETERMINISTIC two-runs"),
     "failed": (4, CASES + r'run\(\) returned FAILED: "out of device memory"', ""),
     "kill_parent": (4, r"plug-in.* killed its parent process", ""),
