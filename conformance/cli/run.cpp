@@ -1,6 +1,7 @@
 // fp4proof run: a vendor's kernel, loaded as a plug-in, against the vectors.
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <chrono>
 #include <filesystem>
@@ -100,6 +101,8 @@ Result<ExitCode> run(const Options& options, Session& session) {
     if (!progress) progress.emplace("verifying", total);
     progress->advance(1);
   };
+  // Cases are small, and threads that wait for the next one would take the processors from the plug-in.
+  omp_set_num_threads(1);
   const Result<runners::RunReport> report = runners::run_backend(*request);
   progress.reset();
   if (!report) return report.error();
@@ -152,7 +155,6 @@ Action add(CLI::App& command, Session& session) {
   command.add_option("--errors", options->errors, "How many mismatches to print")->capture_default_str();
   command.add_option("--json", options->json, "Write the report as JSON; - prints it in place of the text")
       ->option_text("FILE|-");
-  session.add_threads_option(command);
   command.footer(
       "Example:\n"
       "  fp4proof run --backend ./libkernel.so --profile mxfp4/ocp\n"
