@@ -42,15 +42,17 @@ Action add(CLI::App& command, Session& session) {
       "Reproduce a published figure and check it against its bounds.\n"
       "Exit code 0: every bound holds; 1: one does not.");
   auto options = std::make_shared<ReproduceOptions>();
-  command.add_option("FIGURE", options->figure, "which figure")
+  command.add_option("FIGURE", options->figure, "Which figure")
       ->required()
-      ->check(CLI::IsMember({figure3, corrections}));
-  command.add_option("--svg", options->svg, "hif4-figure-3: write the chart to this file");
-  command.add_option("--markdown", options->markdown, "corrections: write the tables as a page to this file");
-  command.add_option("--seed", options->seed, "Philox seed of the matrices")
+      ->check(CLI::IsMember({figure3, corrections}))
+      ->option_text("REQUIRED");
+  command.add_option("--svg", options->svg, "hif4-figure-3: write the chart to this file")->option_text("FILE");
+  command.add_option("--markdown", options->markdown, "corrections: write the tables as a page to this file")
+      ->option_text("FILE");
+  command.add_option("--seed", options->seed, "Philox seed of the matrices (default: 1)")
       ->check(decimal_number(false))
-      ->capture_default_str();
-  command.add_flag("--json", options->json, "print the numbers as JSON");
+      ->option_text("S");
+  command.add_flag("--json", options->json, "Print the numbers as JSON");
   session.add_threads_option(command);
   command.footer(help);
   return [options, &session] { return run(*options, session); };

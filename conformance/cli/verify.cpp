@@ -124,7 +124,7 @@ Action add(CLI::App& command, Session& session) {
       ->check(CLI::IsMember(std::vector<std::string>(suite::operation_names.begin(), suite::operation_names.end())));
   command.add_option("--accumulate", options->accumulator, "Only gemm cases of this accumulator (seq512), or all")
       ->check(CLI::IsMember(accumulator_names()));
-  command.add_option("--errors", options->errors, "How many mismatches to print")->capture_default_str();
+  command.add_option("--errors", options->errors, "How many mismatches to print (default: 10)")->option_text("N");
   command.add_option("--json", options->json, "Write the report as JSON; - prints it in place of the text")
       ->option_text("FILE|-");
   command.add_option("--errata", options->errata, "Withdrawn cases; by default ERRATA.json in or beside DIR")

@@ -16,7 +16,7 @@ namespace {
 
 using suite::Operation;
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 39> likely_causes = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 40> likely_causes = {{
     {"nan-block", "another policy for blocks that hold a NaN, or the NaN was lost in a maximum"},
     {"infinity-block", "another policy for blocks that hold an infinity"},
     {"zero-block", "another scale for all-zero blocks"},
@@ -55,6 +55,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 39> likely_c
     {"deadzone-term", "the error of the deadzone: its edge is 24 |x| = m on MXFP4, whatever the coded scale"},
     {"grid-term", "the error of the grid: the ideal quantizer takes m / max exactly"},
     {"count", "elements were counted another way: zeros, NaN, or the edge of the deadzone"},
+    {"two-runs", "the answer depends on threads, on memory that was not written, or on a sum in no fixed order"},
     {"poison", "the output still holds what it was filled with"},
 }};
 
