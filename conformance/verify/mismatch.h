@@ -33,7 +33,7 @@ constexpr std::string_view name_of(Cause cause) { return cause_names[static_cast
 struct Finding {
   Cause cause = Cause::element;
   std::string_view kind;               ///< a word of likely_cause()'s table, for example "tie"
-  std::string_view tensor;             ///< the output at fault, where an operation has several of a kind
+  std::string tensor;                  ///< the output at fault, where an operation has several of a kind
   std::int64_t distance = 0;           ///< actual minus expected, see Cause
   std::int64_t row = 0;                ///< row of blocks (quantize) or of the output
   std::int64_t block = 0;              ///< block in the row

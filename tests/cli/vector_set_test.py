@@ -53,6 +53,27 @@ class VectorSets(command.CommandTest):
         self.file.write_bytes(bytes(content))
         self.lint(3, "FAIL  manifest: digests", self.file.name)
 
+    def test_verdicts_name_the_output_at_fault(self):
+        tensors, metadata = st.read(self.folder / "smoke" / "correct.mxfp4.rceil.safetensors")
+        expected = {}
+        for name, (dtype, shape, content) in tensors.items():
+            group, output = name.split("/")[-2:]
+            if output in ("macro", "residual_scales") and expected.get(group) != "macro":
+                expected[group] = output
+        for name, (dtype, shape, content) in tensors.items():
+            group, output = name.split("/")[-2:]
+            if expected.get(group) == output:
+                tensors[name] = dtype, shape, bytes([content[0] ^ 1]) + content[1:]
+        st.write(self.folder / "answers", tensors, metadata)
+        # The other operations of the profile have no answers here (exit code 5). They are read after `correct`.
+        options = ("--profile", "mxfp4/rceil", "--errors", 100, "--json", "report")
+        outcome = self.expect(5, "verify", "smoke", "--actual", "answers", *options)
+        mismatches = json.loads((self.folder / "report").read_text())["mismatches"]
+        self.assertEqual({mismatch["group"]: mismatch["tensor"] for mismatch in mismatches}, expected)
+        self.assertEqual(set(expected.values()), {"macro", "residual_scales"})
+        for output in expected.values():
+            self.assertIn(f" {output} ", outcome.out)
+
     def test_a_missing_file(self):
         self.file.unlink()
         self.lint(3, "FAIL  manifest: digests", self.file.name)
