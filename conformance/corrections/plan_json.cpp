@@ -45,6 +45,7 @@ Result<void> read_operand(OwnedPlan& owned, OperandPlan& operand, const json& ob
   std::string stack(operand.stack);
   PartReader reader(object, label, prefix);
   reader.read("profile", need, profile);
+  reader.check("profile", !profile.empty(), "must not be empty; name a profile, a profile file, or bf16");
   reader.read("stack", need, stack);
   if (Result<void> read = reader.finish(); !read) return read;
   operand = {owned.keep(std::move(profile)), owned.keep(std::move(stack))};

@@ -439,6 +439,9 @@ TEST(PlanJson, RefusesInWords) {
             "'mine.json': unknown field \"rollout.weight.stak\" (did you mean 'stack'?); the fields are profile stack");
   EXPECT_EQ(refused_text(R"({"name": "m", "base": "mxfp4", "rollout": {"weight": {"stack": 4}}})"),
             "'mine.json': field \"rollout.weight.stack\" must be a text");
+  EXPECT_EQ(refused_text(R"({"name": "m", "base": "mxfp4", "rollout": {"activation": {"profile": ""}}})"),
+            "'mine.json': field \"rollout.activation.profile\" must not be empty; name a profile, a profile file, or "
+            "bf16");
   EXPECT_EQ(refused_text(R"({"name": "m", "base": "mxfp4", "query_key": "projection"})"),
             "'mine.json': field \"query_key\" has no value \"projection\" (did you mean 'projections'?); it must be "
             "one of off "
