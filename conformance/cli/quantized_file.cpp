@@ -199,7 +199,11 @@ Result<std::optional<FileCorrections>> read_corrections(const SafetensorsFile& f
     return corrupt(label, fmt::format("product {} is no whole number of 32 bits", quote(*product)));
   }
   corrections.product = static_cast<std::uint32_t>(*number);
-  if (!(*stack)->residual.is_on()) return std::optional(corrections);
+  if (!(*stack)->residual.is_on()) {
+    if (!file.metadata().contains(residual_key)) return std::optional(corrections);
+    return corrupt(
+        label, fmt::format("metadata {} stands without a residual in {}", quote(residual_key), quote(corrections_key)));
+  }
   const Result<std::string> residual = entry(file, residual_key, label);
   if (!residual) return residual.error();
   const bool packed = *residual == name_of(ResidualForm::packed);

@@ -448,6 +448,8 @@ class Files(CorrectTest):
         self.refuse(["product", "32 bits"], self.set_metadata("fp4proof.product", "4294967296"))
         self.refuse(["fp4proof.residual", "missing"], self.set_metadata("fp4proof.residual", None))
         self.refuse(["unknown form"], self.set_metadata("fp4proof.residual", "other"))
+        mbs = self.expect(0, "list", "corrections", "mbs", "--json").out
+        self.refuse(["fp4proof.residual", "without a residual"], self.set_metadata("fp4proof.corrections", mbs))
         for text, word in (
             ("[]", "fp4proof.corrections"),
             ("{", "fp4proof.corrections"),
