@@ -118,6 +118,9 @@ class Decomposer {
   }
 
   Result<void> refuse_shared_files() const {
+    if (options_.svg == "-") {
+      return Error{ErrorKind::usage, "--svg writes to a file; name one, for example error.svg"};
+    }
     std::vector<std::string> outputs;
     if (!options_.json.empty() && !options_.json_is_output()) outputs.push_back(options_.json);
     if (!options_.svg.empty()) outputs.push_back(options_.svg);

@@ -32,6 +32,7 @@ struct Options {
   bool per_tensor = false;
   std::int64_t rows = 512;
   std::int64_t columns = 4096;
+  bool sized = false;  ///< --rows or --columns is given
   int axis = -1;
   std::string tail = "pad";
   std::uint64_t seed = 1;
@@ -75,6 +76,9 @@ Result<StudyPlan> plan_of(const Options& options) {
 }
 
 Result<void> check_outputs(const Options& options) {
+  if (options.html == "-") {
+    return Error{ErrorKind::usage, "--html writes to a file; name one, for example study.html"};
+  }
   std::vector<std::string> outputs;
   if (!options.json.empty() && !options.json_is_output()) outputs.push_back(options.json);
   if (!options.html.empty()) outputs.push_back(options.html);
@@ -98,7 +102,11 @@ Result<void> check_outputs(const Options& options) {
 }
 
 Result<void> check_subject(const Options& options) {
-  if (!names_distribution(options.subject)) return {};
+  if (!names_distribution(options.subject)) {
+    if (!options.sized || !std::filesystem::exists(options.subject)) return {};
+    return Error{ErrorKind::usage,
+                 "--rows and --columns are the size of a distribution; remove them, a file has its own"};
+  }
   if (!options.tensors.empty() || options.per_tensor) {
     return Error{ErrorKind::usage, "a distribution has no tensors to choose from; remove --tensor and --per-tensor"};
   }
@@ -243,10 +251,13 @@ Action add(CLI::App& command, Session& session) {
   add_tensor_option(command, options->tensors);
   command.add_flag("--per-tensor", options->per_tensor, "One table a tensor, and one over all");
   const CLI::Range sizes(std::int64_t{1}, std::int64_t{1} << 28);
-  command.add_option("--rows", options->rows, "Rows of a distribution (default: 512)")->check(sizes)->option_text("N");
-  command.add_option("--columns", options->columns, "Columns of a distribution (default: 4096)")
-      ->check(sizes)
-      ->option_text("N");
+  const CLI::Option* rows = command.add_option("--rows", options->rows, "Rows of a distribution (default: 512)")
+                                ->check(sizes)
+                                ->option_text("N");
+  const CLI::Option* columns =
+      command.add_option("--columns", options->columns, "Columns of a distribution (default: 4096)")
+          ->check(sizes)
+          ->option_text("N");
   add_axis_option(command, options->axis);
   add_tail_option(command, options->tail);
   command.add_option("--seed", options->seed, "Seed of distributions, weights and stochastic rounding (default: 1)")
@@ -256,7 +267,10 @@ Action add(CLI::App& command, Session& session) {
       ->option_text("FILE|-");
   command.add_option("--html", options->html, "Write a page of charts to this file")->option_text("FILE");
   session.add_threads_option(command);
-  return [options, &session] { return run(*options, session); };
+  return [options, rows, columns, &session] {
+    options->sized = rows->count() + columns->count() > 0;
+    return run(*options, session);
+  };
 }
 
 }  // namespace

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+
 #include "conformance/cli/error_report.h"
 #include "conformance/cli/table.h"
 #include "conformance/vectors/counted.h"
+#include "conformance/vectors/os_error.h"
 
 namespace fp4proof::cli {
 
@@ -30,6 +34,12 @@ nlohmann::json measures(const StudyMeasure& measure) {
           {"elements", split.elements},
           {"excluded", split.excluded},
           {"inexact", split.inexact}};
+}
+
+/// The text, quoted where it holds more than one line of plain characters: names of tensors hold anything.
+std::string plain_line(const std::string& text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+  return std::any_of(text.begin(), text.end(), is_control) ? quote(text) : text;
 }
 
 }  // namespace
@@ -66,8 +76,8 @@ std::string study_text(const StudyTable& table) {
     }
     text.add(std::move(cells));
   }
-  return fmt::format("{}, {}\n{}{}", table.subject, counted(static_cast<std::uint64_t>(table.elements), "element"),
-                     text.text(), reasons);
+  return fmt::format("{}, {}\n{}{}", plain_line(table.subject),
+                     counted(static_cast<std::uint64_t>(table.elements), "element"), text.text(), reasons);
 }
 
 nlohmann::json to_json(const StudyTable& table) {

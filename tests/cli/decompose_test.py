@@ -347,6 +347,7 @@ class Refusals(DecomposeTest):
             self.refuse(["missing"], *self.MXFP4, option, "missing/out")
             self.refuse([str(self.folder.name)], *self.MXFP4, option, self.folder)
         self.refuse(["both write"], *self.MXFP4, "--json", "out", "--svg", "./out")
+        self.refuse(["--svg writes to a file"], *self.MXFP4, "--svg", "-")
         (self.folder / "p.json").write_text(json.dumps({"name": "mine", "base": "mxfp4/ocp"}))
         self.refuse(["is the input"], "--profile", "p.json", "--svg", "p.json")
         self.assertEqual((self.folder / "in.safetensors").read_bytes(), content)

@@ -243,6 +243,11 @@ class StudyTest(command.CommandTest):
         self.assertEqual(by_name["zero"]["relative_error"], 0)
         self.assertGreater(by_name["infinite"]["excluded"], 0)
 
+    def test_names_of_tensors_stay_on_their_line(self):
+        safetensors_file.write(self.folder / "in.safetensors", {"a\n\x1b[31mb": bf16_tensor([1, 32], [0x3F80] * 32)})
+        text = self.expect(0, "study", "in.safetensors", "--profiles", "mxfp4/ocp").out
+        self.assertEqual(text.splitlines()[0], '"a\\n\\u001b[31mb", 32 elements')
+
     def test_errors(self):
         self.write_tensors()
         self.expect_error(2, ["did you mean 'gaussian'"], "study", "gausian", "--profiles", "mxfp4/ocp")
@@ -257,6 +262,7 @@ class StudyTest(command.CommandTest):
         self.expect_error(2, ["--tensor"], "study", "gaussian", "--profiles", "mxfp4/ocp", "--tensor", "x")
         self.expect_error(2, ["--axis"], "study", "gaussian", "--profiles", "mxfp4/ocp", "--axis", 0)
         self.expect_error(2, ["--rows"], "study", "gaussian", "--profiles", "mxfp4/ocp", "--rows", 0)
+        self.expect_error(2, ["a file has its own"], "study", "in.safetensors", "--profiles", "mxfp4/ocp", "--rows", 512)
         self.expect_error(2, ["too many"], "study", "gaussian", "--profiles", "mxfp4/ocp", "--rows", 100000000)
         self.expect_error(2, ["thirst"], "study", "in.safetensors", "--profiles", "mxfp4/ocp", "--tensor", "thirst")
         self.assertEqual(self.names(), ["in.safetensors"])
@@ -268,6 +274,7 @@ class StudyTest(command.CommandTest):
             self.expect(2, "study", "in.safetensors", "--profiles", "mxfp4/ocp", option, "in.safetensors")
         self.expect(2, "study", "gaussian", "--profiles", "mxfp4/ocp", "--json", "a", "--html", "./a")
         self.expect(2, "study", "gaussian", "--profiles", "mxfp4/ocp", "--html", "no/such/folder.html")
+        self.expect_error(2, ["--html writes to a file"], "study", "gaussian", "--profiles", "mxfp4/ocp", "--html", "-")
         self.assertEqual((self.folder / "in.safetensors").read_bytes(), before)
         self.assertEqual(self.names(), ["in.safetensors"])
 
