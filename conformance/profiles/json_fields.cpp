@@ -1,5 +1,6 @@
 #include "conformance/profiles/json_fields.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -91,7 +92,12 @@ Result<std::string> text_field(const json& object, const char* key, bool require
     return field_problem(label, fmt::format("field \"{}\" is missing", key));
   }
   if (!object.at(key).is_string()) return field_problem(label, fmt::format("field \"{}\" must be a text", key));
-  return object.at(key).get<std::string>();
+  std::string text = object.at(key).get<std::string>();
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+  if (std::any_of(text.begin(), text.end(), is_control)) {
+    return field_problem(label, fmt::format("field \"{}\" must be one line without control characters", key));
+  }
+  return text;
 }
 
 Result<void> check_format_field(const json& object, std::string_view format, std::string_view label) {

@@ -77,7 +77,7 @@ std::string set_field(float& field, const nlohmann::json& value);
 Result<void> refuse_unknown_keys(const nlohmann::json& object, const std::vector<std::string>& known,
                                  std::string_view label, std::string_view prefix = "");
 
-/// A text of the object, or nothing where it is absent and not required.
+/// A text of the object, one line without control characters, or nothing where it is absent and not required.
 Result<std::string> text_field(const nlohmann::json& object, const char* key, bool required, std::string_view label);
 
 /// The optional field `format` must be `format` where it stands.

@@ -179,6 +179,8 @@ const Refused shapes[] = {
      "format \"fp4proof-corrections/2\" is not fp4proof-corrections/1"},
     {R"({"name": "m", "format": ""})", "format \"\" is not fp4proof-corrections/1"},
     {R"({"name": "m", "summary": []})", "field \"summary\" must be a text"},
+    {R"({"name": "m", "summary": "a\u001b[31mb"})", "field \"summary\" must be one line without control characters"},
+    {R"({"name": "m", "summary": "a\nb"})", "field \"summary\" must be one line without control characters"},
     {R"({"name": "m", "hadamar": {}})",
      "unknown field \"hadamar\" (did you mean 'hadamard'?); the fields are format name summary base hadamard macro "
      "residual tile stochastic three_quarters"},
