@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <set>
+#include <string>
 
 #include "conformance/cli/quantized_rows.h"
 #include "conformance/vectors/os_error.h"
@@ -96,19 +98,37 @@ void lint_residual(const QuantizedFile& description, const TensorRecord& record,
   if (is_two_four) checks.add(what + ": two of four", mask_problem(*rows));
 }
 
+/// The first tensor that stands for no quantized one, in words.
+std::string stray_tensor_problem(const SafetensorsFile& file, const std::set<std::string>& known) {
+  for (const TensorEntry& entry : file.tensors()) {
+    if (known.contains(entry.spec.name)) continue;
+    return fmt::format("tensor {} belongs to no tensor that the metadata names; remove it", quote(entry.spec.name));
+  }
+  return {};
+}
+
 }  // namespace
 
 void lint_quantized(const SafetensorsFile& file, const std::string& name, CheckList& checks) {
   const Result<QuantizedFile> description = read_quantized_file(file, name);
   checks.add(name + ": metadata", description ? std::string() : description.error().message);
   if (!description) return;
+  std::set<std::string> known;
+  bool all_there = true;
   for (const TensorRecord& record : description->tensors) {
     const std::string what = fmt::format("{}: tensor {}", name, quote(record.name));
     const Result<QuantizedRows> rows = QuantizedRows::open(*description, record, file, name);
     checks.add(what + ": shapes", rows ? std::string() : rows.error().message);
-    if (rows) checks.add(what + ": codes", code_problem(*rows));
-    if (rows && description->has_residual()) lint_residual(*description, record, file, name, checks);
+    if (!rows) {
+      all_there = false;
+      continue;
+    }
+    checks.add(what + ": codes", code_problem(*rows));
+    for (const TensorSpec& spec : quantized_specs(*description, record.name, rows->geometry())) known.insert(spec.name);
+    known.insert(dequantized_name(record.name));
+    if (description->has_residual()) lint_residual(*description, record, file, name, checks);
   }
+  if (all_there) checks.add(name + ": no other tensors", stray_tensor_problem(file, known));
 }
 
 }  // namespace fp4proof::cli

@@ -484,6 +484,13 @@ class Files(CorrectTest):
         st.write(self.folder / "bad", order, metadata)
         self.assertIn("elements 0 to 3 of row 0 hold 3 codes", self.expect(3, "lint", "bad").out)
 
+    def test_lint_names_a_stray_tensor(self):
+        tensors, metadata = self.quantize("--correct", "mbs")
+        tensors["w.residual.codes"] = tensors["w.codes"]
+        order = dict(sorted(tensors.items(), key=lambda item: (item[1][0] != "F32", item[0])))
+        st.write(self.folder / "bad", order, metadata)
+        self.assertIn('tensor "w.residual.codes" belongs to no tensor', self.expect(3, "lint", "bad").out)
+
     def test_random_damage_is_reported(self):
         self.quantize("--correct", "mbs+resq", "--pack-residual")
         good = (self.folder / "out").read_bytes()
