@@ -41,6 +41,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using,readability-identifier-naming): C has no using, and its names have a prefix. */
+
 /* The version that this header describes. */
 #define FP4PROOF_ABI_VERSION 1u
 
@@ -160,6 +162,8 @@ static inline const fp4proof_tensor* fp4proof_tensor_at(const fp4proof_call* cal
 
 /* The one function of a plug-in. */
 FP4PROOF_EXPORT const fp4proof_backend* fp4proof_open_backend(uint32_t host_abi_version);
+
+/* NOLINTEND(modernize-use-using,readability-identifier-naming) */
 
 #ifdef __cplusplus
 }

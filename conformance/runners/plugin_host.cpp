@@ -207,6 +207,7 @@ class Host {
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): an exception of the plug-in ends the process
 void host_plugin(const std::string& library) noexcept {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core{0, 0};

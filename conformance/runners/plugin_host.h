@@ -12,7 +12,9 @@ inline constexpr const char* guardian_verb = "plugin-guardian";
 /// The exit code of a host that lost its channel.
 inline constexpr int channel_lost = 71;
 
-/// Answers questions on channel_descriptor until it is told to close. Never returns.
+/// Answers questions on channel_descriptor until it is told to close. Never returns; an exception of the plug-in ends
+/// the process, and the verifier sees the signal.
+// NOLINTNEXTLINE(bugprone-exception-escape): meant
 [[noreturn]] void host_plugin(const std::string& library) noexcept;
 
 /// Starts the host in a session of its own, tells the wait status of its end on status_descriptor, and stays until it
