@@ -252,16 +252,6 @@ std::vector<CaseInput> tile_edges(const CaseContext& context) {
   return cases;
 }
 
-Words transposed(const Words& words, std::int64_t rows, std::int64_t columns) {
-  Words result(words.size());
-  for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t c = 0; c < columns; ++c) {
-      result[static_cast<std::size_t>(c * rows + r)] = words[static_cast<std::size_t>(r * columns + c)];
-    }
-  }
-  return result;
-}
-
 /// A tile along one axis and along the other with the same random words: the same codes, transposed.
 std::vector<CaseInput> one_draw(const CaseContext& context) {
   CaseRandom random(context);

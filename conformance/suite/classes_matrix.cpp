@@ -70,14 +70,6 @@ std::vector<CaseInput> first_axis(const CaseContext& context) {
   return cases;
 }
 
-Words transposed(const Words& words, std::size_t rows, std::size_t columns) {
-  Words result(words.size());
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t c = 0; c < columns; ++c) result[c * rows + r] = words[r * columns + c];
-  }
-  return result;
-}
-
 /// A tile and its transpose: their results must be transposes of each other.
 std::vector<CaseInput> transposed_pairs(const CaseContext& context) {
   const std::size_t length = row_length(context.profile);

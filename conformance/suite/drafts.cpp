@@ -293,6 +293,14 @@ CaseInput matrix_case(const GroupSpec& spec, const Words& words, const Words& ra
   return input;
 }
 
+Words transposed(std::span<const std::uint32_t> words, std::size_t rows, std::size_t columns) {
+  Words result(words.size());
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) result[c * rows + r] = words[r * columns + c];
+  }
+  return result;
+}
+
 std::vector<std::uint8_t> bytes_of_words(std::span<const std::uint32_t> words) {
   const Bytes bytes = fp4proof::bytes_of(words);
   return {bytes.begin(), bytes.end()};

@@ -70,6 +70,9 @@ std::vector<CaseInput> rows_of(const CaseContext& context) {
   return cases_of_rows(context.profile, Make(context));
 }
 
+/// A row-major matrix of `rows` x `columns`, transposed.
+Words transposed(std::span<const std::uint32_t> words, std::size_t rows, std::size_t columns);
+
 /// The bytes of words.
 std::vector<std::uint8_t> bytes_of_words(std::span<const std::uint32_t> words);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "conformance/suite/drafts.h"
 #include "conformance/suite/reference_answers.h"
 #include "conformance/verify/value_finding.h"
 
@@ -95,19 +96,11 @@ Finding dequantize_finding(const Profile& profile, std::span<const std::uint32_t
   return value_finding(*differ.in1, *differ.in2);
 }
 
-Words transposed(std::span<const std::uint32_t> words, std::size_t rows, std::size_t columns) {
-  Words result(words.size());
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t c = 0; c < columns; ++c) result[c * rows + r] = words[r * columns + c];
-  }
-  return result;
-}
-
 Finding gemm_finding(const suite::CaseTable& table, const CaseGroup& group, std::size_t index,
                      std::span<const std::uint32_t> expected, std::span<const std::uint32_t> actual) {
   const auto rows = static_cast<std::size_t>(group.spec.rows);
   const auto columns = static_cast<std::size_t>(group.spec.other_rows);
-  if (rows * columns > 1 && same_values(expected, transposed(actual, columns, rows))) {
+  if (rows * columns > 1 && same_values(expected, suite::transposed(actual, columns, rows))) {
     return finding_of(Cause::packing, "transposed", 0);
   }
   for (const std::string_view accumulator : suite::accumulators_for(*table.profile)) {
