@@ -17,6 +17,7 @@
 #include "conformance/cli/verbs.h"
 #include "conformance/cli/version.h"
 #include "conformance/profiles/profile_lookup.h"
+#include "conformance/runners/plugin_subject.h"
 #include "conformance/runners/run_backend.h"
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/os_error.h"
@@ -57,10 +58,8 @@ Result<runners::CaseSource> cases_of(const std::string& set) {
 
 Result<runners::RunRequest> request_of(const Options& options) {
   runners::RunRequest request;
-  request.library = options.library;
   request.operation = suite::operation_named(options.operation);
   request.accumulator = options.accumulator;
-  request.limit = std::chrono::milliseconds(static_cast<std::int64_t>(options.seconds * 1000.0));
   request.most_mismatches = options.errors;
   for (const std::string& name : options.profiles) {
     const Result<SharedProfile> profile = find_profile_or_file(name);
@@ -68,6 +67,10 @@ Result<runners::RunRequest> request_of(const Options& options) {
     request.profiles.push_back(*profile);
   }
   return request;
+}
+
+std::chrono::milliseconds time_limit(const Options& options) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(options.seconds * 1000.0));
 }
 
 struct Library {
@@ -96,6 +99,8 @@ Result<ExitCode> run(const Options& options, Session& session) {
   Result<runners::RunRequest> request = request_of(options);
   if (!request) return request.error();
   request->cases = &*cases;
+  runners::PluginSubject subject(options.library, time_limit(options));
+  request->subject = &subject;
   std::optional<Progress> progress;
   request->progress = [&](std::size_t total) {
     if (!progress) progress.emplace("verifying", total);

@@ -94,7 +94,7 @@ bool PluginSession::start() {
 }
 
 PluginAnswer PluginSession::open() {
-  if (guardian_ > 0) return {PluginAnswer::Kind::ok, {}, {}};
+  if (guardian_ > 0) return {{PluginAnswer::Kind::ok, {}}, {}};
   if (!start()) return lose("could not be given a process");
   PluginAnswer answer = exchange({{"ask", ask::open}}, {});
   if (answer.kind == PluginAnswer::Kind::lost) return lose("could not be loaded: it " + answer.why);
@@ -143,13 +143,13 @@ PluginAnswer PluginSession::read_reply(const std::string& token) {
                          body.contains("status") && body["status"].is_number_integer() && body.contains("error") &&
                          body["error"].is_string();
   if (!is_answer) return lose("wrote to the channel of the verifier, which is none of its business");
-  if (body["status"] == FP4PROOF_OK) return {PluginAnswer::Kind::ok, {}, std::move(body)};
+  if (body["status"] == FP4PROOF_OK) return {{PluginAnswer::Kind::ok, {}}, std::move(body)};
   const auto kind =
       body["status"] == FP4PROOF_UNSUPPORTED ? PluginAnswer::Kind::unsupported : PluginAnswer::Kind::refused;
   const std::string text = body["error"];
   std::string why =
       fmt::format("returned {}{}", status_name(body["status"]), text.empty() ? "" : ": " + quote_path(text));
-  return {kind, std::move(why), std::move(body)};
+  return {{kind, std::move(why)}, std::move(body)};
 }
 
 std::string PluginSession::how_host_ended() {
@@ -164,7 +164,7 @@ std::string PluginSession::how_host_ended() {
 
 PluginAnswer PluginSession::lose(std::string why) {
   end_processes();
-  return {PluginAnswer::Kind::lost, std::move(why), {}};
+  return {{PluginAnswer::Kind::lost, std::move(why)}, {}};
 }
 
 void PluginSession::end_processes() {

@@ -4,44 +4,20 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "conformance/runners/subject.h"
 #include "conformance/vectors/file_descriptor.h"
-#include "formats/result.h"
 
 namespace fp4proof::runners {
 
-/// What a plug-in says about itself.
-struct BackendDescription {
-  std::string name;
-  std::string version;
-  std::string description;
-  std::uint32_t abi_version = 0;
-};
-
-/// What came of a question.
-struct PluginAnswer {
-  enum class Kind : std::uint8_t {
-    ok,
-    unsupported,
-    refused,  ///< the plug-in returned another status; it lives on
-    lost,     ///< crash, exit, time limit or nonsense; the process was ended
-  };
-  Kind kind = Kind::lost;
-  std::string why;      ///< refused, lost: a clause, for example "was killed by signal 11 (SIGSEGV)"
-  nlohmann::json body;  ///< the whole reply where there is one
-};
-
-/// How a session went to its end.
-struct SessionEnd {
-  std::string problem;        ///< empty where the plug-in closed in order
-  std::size_t survivors = 0;  ///< processes that it left behind; they were ended
+/// What came of a question, with the whole reply where there is one.
+struct PluginAnswer : SubjectReply {
+  nlohmann::json body;
 };
 
 /// Asks one plug-in. The process starts with the first question and again after it was lost. Makes this process a child

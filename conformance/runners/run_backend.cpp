@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "conformance/runners/group_runner.h"
 #include "conformance/suite/shared_rules.h"
 #include "conformance/verify/compare.h"
 #include "formats/spec_profiles.h"
@@ -53,26 +52,27 @@ std::vector<Sharers> wanted_tables(const RunRequest& request) {
 
 class Runner {
  public:
-  explicit Runner(const RunRequest& request)
-      : request_(request), session_(std::filesystem::absolute(request.library), request.limit) {
+  explicit Runner(const RunRequest& request) : request_(request), subject_(*request.subject) {
     context_.errata = &request.cases->errata();
     context_.classes = &request.cases->classes();
     context_.most_mismatches = request.most_mismatches;
+    context_.rules = request.rules;
+    context_.observer = request.observer;
   }
 
   Result<RunReport> run() {
-    const PluginAnswer opened = session_.open();
-    if (opened.kind != PluginAnswer::Kind::ok) {
+    const SubjectReply opened = subject_.open();
+    if (opened.kind != SubjectReply::Kind::ok) {
       report_.load_problem = opened.why;
       return std::move(report_);
     }
-    report_.backend = session_.description();
+    report_.backend = subject_.description();
     const std::vector<Sharers> wanted = wanted_tables(request_);
     for (const Sharers& sharers : wanted) {
       if (const Result<void> done = run_sharers(sharers); !done) return done.error();
       if (request_.progress) request_.progress(wanted.size());
     }
-    const SessionEnd end = session_.close();
+    const SessionEnd end = subject_.close();
     report_.close_problem = end.problem;
     report_.survivors = end.survivors;
     drop_profiles_without_offers();
@@ -114,15 +114,15 @@ class Runner {
         count_missing(group, outcome);
         continue;
       }
-      const PluginAnswer support = ask_support(session_, table.operation, *outcome.report.profile, group);
-      if (support.kind == PluginAnswer::Kind::unsupported) {
+      const SubjectReply support = subject_.supports(table.operation, *outcome.report.profile, group);
+      if (support.kind == SubjectReply::Kind::unsupported) {
         outcome.unsupported_groups.push_back(group_name(group.spec));
         for_each_case(group, outcome, [](verify::Tally& tally) { ++tally.skipped; });
         continue;
       }
       ++outcome.offered_groups;
       std::string fault = support.why;
-      if (support.kind == PluginAnswer::Kind::ok) {
+      if (support.kind == SubjectReply::Kind::ok) {
         if (!std::exchange(is_answered, true)) {
           if (const Result<void> answered = request_.cases->answer(table); !answered) return answered;
         }
@@ -140,7 +140,7 @@ class Runner {
 
   /// Empty, or the plug-in's fault.
   Result<std::string> run_and_compare(const CaseTable& table, const CaseGroup& group, TableOutcome& outcome) {
-    const Result<GroupAnswers> answers = run_group(session_, table.operation, *outcome.report.profile, group);
+    const Result<GroupAnswers> answers = subject_.answer(table.operation, *outcome.report.profile, group);
     if (!answers) return answers.error();
     if (!answers->fault.empty()) return answers->fault;
     std::vector<Bytes> tensors(answers->outputs.begin(), answers->outputs.end());
@@ -208,7 +208,7 @@ class Runner {
   }
 
   const RunRequest& request_;
-  PluginSession session_;
+  Subject& subject_;
   verify::CompareContext context_;
   verify::VerifyReport found_;
   RunReport report_;

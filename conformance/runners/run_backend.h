@@ -1,9 +1,7 @@
 #pragma once
-// Verifying a plug-in: every wanted group of cases is asked twice, and the answers are compared to the bit.
+// Verifying a subject: every wanted group of cases is asked twice, and the answers are compared to the bit.
 
-#include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,20 +9,22 @@
 
 #include "conformance/profiles/profile_json.h"
 #include "conformance/runners/case_source.h"
-#include "conformance/runners/plugin_session.h"
+#include "conformance/runners/subject.h"
+#include "conformance/verify/compare.h"
 #include "conformance/verify/report.h"
 #include "formats/result.h"
 
 namespace fp4proof::runners {
 
 struct RunRequest {
-  std::filesystem::path library;
+  Subject* subject = nullptr;  ///< not opened yet; closed at the end
   const CaseSource* cases = nullptr;
-  std::vector<SharedProfile> profiles;                   ///< asked for by name; every named profile if empty
-  std::optional<suite::Operation> operation;             ///< only this one
-  std::string accumulator;                               ///< products: only this one
-  std::chrono::milliseconds limit{60'000};               ///< for each question
-  std::size_t most_mismatches = 10;                      ///< how many to keep
+  std::vector<SharedProfile> profiles;        ///< asked for by name; every named profile if empty
+  std::optional<suite::Operation> operation;  ///< only this one
+  std::string accumulator;                    ///< products: only this one
+  std::size_t most_mismatches = 10;           ///< how many to keep
+  verify::CompareRules rules;
+  verify::CaseObserver observer;                         ///< sees every case that is compared
   std::function<void(std::size_t total)> progress = {};  ///< called after each of `total` tables
 };
 

@@ -56,6 +56,7 @@ void compare_group(const CompareContext& context, const CaseTable& table, const 
       continue;
     }
     const std::optional<Finding> finding = classify_case(table, group, i, *answer, context.rules);
+    if (context.observer) context.observer({table, group, i, *answer, finding, table_report});
     if (!finding) {
       ++tally.passed;
       continue;

@@ -2,7 +2,9 @@
 // The answers to a group or table of cases against the expected ones.
 
 #include <cstddef>
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "conformance/suite/case_group.h"
@@ -24,12 +26,26 @@ struct ActualGroup {
   static ActualGroup in_order(std::vector<Bytes> tensors, std::size_t cases);
 };
 
+/// A case that was compared.
+struct ComparedCase {
+  const suite::CaseTable& table;  ///< kept under its own profile; the one that was asked about stands in `report`
+  const suite::CaseGroup& group;
+  std::size_t index = 0;                  ///< of the case in the group
+  std::span<const Bytes> actual;          ///< the answer: one view for each expected tensor
+  const std::optional<Finding>& finding;  ///< nothing where the answer is right
+  const TableReport& report;              ///< the table's report so far
+};
+
+/// Told about each compared case, in order. Everything in it ends with the call.
+using CaseObserver = std::function<void(const ComparedCase&)>;
+
 /// What a comparison is told beforehand.
 struct CompareContext {
   CompareRules rules;
   const suite::Errata* errata = nullptr;                    ///< withdrawn cases, which are skipped
   const std::vector<suite::ClassEntry>* classes = nullptr;  ///< names of the classes, never nullptr
   std::size_t most_mismatches = 0;                          ///< how many to keep in VerifyReport::mismatches
+  CaseObserver observer;                                    ///< may be empty
 };
 
 /// Compares one group and adds what it finds to a table's report and to the first mismatches of `report`.

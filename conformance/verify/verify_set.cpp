@@ -101,6 +101,7 @@ class Verifier {
     context_.errata = &errata;
     context_.classes = &set.classes;
     context_.most_mismatches = request.most_mismatches;
+    context_.observer = request.observer;
   }
 
   Result<VerifyReport> run() {

@@ -28,6 +28,7 @@ struct VerifyRequest {
   std::optional<std::filesystem::path> errata;  ///< in place of errata_of_set()
   std::size_t most_mismatches = 10;
   CompareRules rules;
+  CaseObserver observer;                            ///< sees every case that is compared
   std::function<void(std::size_t total)> progress;  ///< called after each of `total` tables
 };
 

@@ -1,4 +1,4 @@
-#include "conformance/runners/group_runner.h"
+#include "conformance/runners/plugin_subject.h"
 
 #include <fmt/format.h>
 
@@ -85,25 +85,30 @@ std::vector<bool> differing_cases(const CaseGroup& group, const OneRun& first, c
 
 }  // namespace
 
-PluginAnswer ask_support(PluginSession& session, suite::Operation operation, const Profile& profile,
-                         const CaseGroup& group) {
-  PluginAnswer answer = session.ask(ask::supports, call_body(operation, profile, group), {});
-  if (answer.kind == PluginAnswer::Kind::refused) answer.why = fmt::format("supports() {}", answer.why);
-  if (answer.kind == PluginAnswer::Kind::lost) answer.why = fmt::format("in supports() the plug-in {}", answer.why);
-  return answer;
+PluginSubject::PluginSubject(const std::filesystem::path& library, std::chrono::milliseconds limit)
+    : session_(std::filesystem::absolute(library), limit) {}
+
+SubjectReply PluginSubject::open() { return session_.open(); }
+
+SubjectReply PluginSubject::supports(suite::Operation operation, const Profile& profile, const CaseGroup& group) {
+  SubjectReply reply = session_.ask(ask::supports, call_body(operation, profile, group), {});
+  if (reply.kind == SubjectReply::Kind::refused) reply.why = fmt::format("supports() {}", reply.why);
+  if (reply.kind == SubjectReply::Kind::lost) reply.why = fmt::format("in supports() the plug-in {}", reply.why);
+  return reply;
 }
 
-Result<GroupAnswers> run_group(PluginSession& session, suite::Operation operation, const Profile& profile,
-                               const CaseGroup& group) {
+Result<GroupAnswers> PluginSubject::answer(suite::Operation operation, const Profile& profile, const CaseGroup& group) {
   const nlohmann::json call = call_body(operation, profile, group);
-  Result<OneRun> first = run_once(session, call, group, Placement::end);
+  Result<OneRun> first = run_once(session_, call, group, Placement::end);
   if (!first) return first.error();
   if (!first->fault.empty()) return GroupAnswers{std::move(first->fault), {}, {}};
-  const Result<OneRun> second = run_once(session, call, group, Placement::start);
+  const Result<OneRun> second = run_once(session_, call, group, Placement::start);
   if (!second) return second.error();
   if (!second->fault.empty()) return GroupAnswers{second->fault + " (second run)", {}, {}};
   std::vector<bool> differs = differing_cases(group, *first, *second);
   return GroupAnswers{{}, std::move(first->outputs), std::move(differs)};
 }
+
+SessionEnd PluginSubject::close() { return session_.close(); }
 
 }  // namespace fp4proof::runners
