@@ -19,10 +19,6 @@ inline constexpr std::string_view run = "run";            ///< `call`, files: in
 inline constexpr std::string_view close = "close";        ///< the last message
 }  // namespace ask
 
-/// The file descriptors of the process that holds a plug-in and of its guardian.
-inline constexpr int channel_descriptor = 3;
-inline constexpr int status_descriptor = 4;
-
 /// What `call` holds about a group: every field of fp4proof_call but the tensors' places. `profile` is the one that is
 /// asked about; the cases may be kept under another profile with the same answers.
 nlohmann::json call_body(suite::Operation operation, const Profile& profile, const suite::CaseGroup& group);

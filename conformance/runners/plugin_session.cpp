@@ -1,25 +1,20 @@
 #include "conformance/runners/plugin_session.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 
 #include "conformance/backend.h"
+#include "conformance/runners/guardian.h"
 #include "conformance/runners/message.h"
 #include "conformance/runners/plugin_call.h"
 #include "conformance/runners/plugin_host.h"
 #include "conformance/runners/process_tree.h"
 #include "conformance/vectors/os_error.h"
-
-extern char** environ;
 
 namespace fp4proof::runners {
 
@@ -33,26 +28,6 @@ std::string new_token() {
   std::array<std::uint64_t, 2> words{};
   if (::getrandom(words.data(), sizeof words, 0) != sizeof words) return {};
   return fmt::format("{:016x}{:016x}", words[0], words[1]);
-}
-
-/// Away from the numbers that the child uses.
-FileDescriptor moved_up(FileDescriptor file) { return FileDescriptor(::fcntl(file.number(), F_DUPFD_CLOEXEC, 16)); }
-
-pid_t spawn_guardian(std::string library, int channel, int status) {
-  std::string program = "fp4proof";
-  std::string verb = guardian_verb;
-  const std::array<char*, 4> arguments = {program.data(), verb.data(), library.data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, channel, channel_descriptor);
-  ::posix_spawn_file_actions_adddup2(&actions, status, status_descriptor);
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, status_descriptor + 1);
-  pid_t guardian = -1;
-  const int failure = ::posix_spawn(&guardian, "/proc/self/exe", &actions, nullptr, arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  return failure == 0 ? guardian : -1;
 }
 
 std::string status_name(const json& status) {
@@ -72,29 +47,18 @@ bool is_touch(const Received& received, const std::string& token) {
 }  // namespace
 
 PluginSession::PluginSession(std::filesystem::path library, std::chrono::milliseconds limit)
-    : library_(std::move(library)), limit_(limit), spared_(descendants_of(::getpid())) {
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-}
-
-PluginSession::~PluginSession() {
-  if (guardian_ > 0) end_processes();
-}
+    : library_(std::move(library)), limit_(limit) {}
 
 bool PluginSession::start() {
   std::array<int, 2> channel{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel.data()) != 0) return false;
   channel_ = moved_up(FileDescriptor(channel[0]));
   const FileDescriptor far_channel = moved_up(FileDescriptor(channel[1]));
-  std::array<int, 2> status{};
-  if (::pipe2(status.data(), O_CLOEXEC) != 0) return false;
-  status_ = moved_up(FileDescriptor(status[0]));
-  const FileDescriptor far_status = moved_up(FileDescriptor(status[1]));
-  guardian_ = spawn_guardian(library_.string(), far_channel.number(), far_status.number());
-  return guardian_ > 0;
+  return process_.start(host_verb, library_.string(), std::array{far_channel.number()});
 }
 
 PluginAnswer PluginSession::open() {
-  if (guardian_ > 0) return {{PluginAnswer::Kind::ok, {}}, {}};
+  if (process_.is_started()) return {{PluginAnswer::Kind::ok, {}}, {}};
   if (!start()) return lose("could not be given a process");
   PluginAnswer answer = exchange({{"ask", ask::open}}, {});
   if (answer.kind == PluginAnswer::Kind::lost) return lose("could not be loaded: it " + answer.why);
@@ -121,7 +85,7 @@ PluginAnswer PluginSession::exchange(json request, std::span<const int> files) {
 
 PluginAnswer PluginSession::await_reply(const std::string& token) {
   const Clock::time_point deadline = Clock::now() + limit_;
-  std::array<pollfd, 2> events = {pollfd{channel_.number(), POLLIN, 0}, pollfd{status_.number(), POLLIN, 0}};
+  std::array<pollfd, 2> events = {pollfd{channel_.number(), POLLIN, 0}, pollfd{process_.end_descriptor(), POLLIN, 0}};
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) {
@@ -153,13 +117,12 @@ PluginAnswer PluginSession::read_reply(const std::string& token) {
 }
 
 std::string PluginSession::how_host_ended() {
-  pollfd event{status_.number(), POLLIN, 0};
-  if (::poll(&event, 1, 5000) <= 0) return "closed its channel to the verifier";
-  int status = 0;
-  if (::read(status_.number(), &status, sizeof status) != sizeof status) return "killed its parent process";
-  const bool lost_channel = status == channel_lost << 8;
+  const Ending ending = process_.await_end(std::chrono::seconds(5));
+  if (ending.kind == Ending::Kind::none) return "closed its channel to the verifier";
+  if (ending.kind == Ending::Kind::orphaned) return "killed its parent process";
+  const bool lost_channel = ending.status == channel_lost << 8;
   return lost_channel ? "lost its channel to the verifier: it closed descriptors that are not its own"
-                      : ending_text(status);
+                      : ending_text(ending.status);
 }
 
 PluginAnswer PluginSession::lose(std::string why) {
@@ -168,20 +131,18 @@ PluginAnswer PluginSession::lose(std::string why) {
 }
 
 void PluginSession::end_processes() {
-  end_descendants(spared_);
-  guardian_ = -1;
+  process_.end();
   channel_ = FileDescriptor();
-  status_ = FileDescriptor();
 }
 
 SessionEnd PluginSession::close() {
-  if (guardian_ < 0) return {};
+  if (!process_.is_started()) return {};
   const PluginAnswer answer = exchange({{"ask", ask::close}}, {});
   if (answer.kind != PluginAnswer::Kind::ok) return {answer.why, 0};
   SessionEnd end;
   const std::string ending = how_host_ended();
   if (ending != ending_text(0)) end.problem = ending;
-  end.survivors = descendants_of(guardian_).size();
+  end.survivors = process_.survivors();
   end_processes();
   return end;
 }

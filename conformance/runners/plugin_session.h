@@ -1,15 +1,13 @@
 #pragma once
 // A plug-in in a process of its own, as the verifier sees it.
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "conformance/runners/guarded_process.h"
 #include "conformance/runners/subject.h"
 #include "conformance/vectors/file_descriptor.h"
 
@@ -20,14 +18,10 @@ struct PluginAnswer : SubjectReply {
   nlohmann::json body;
 };
 
-/// Asks one plug-in. The process starts with the first question and again after it was lost. Makes this process a child
-/// subreaper and ends every process that the plug-in leaves behind. For one thread.
+/// Asks one plug-in. The process starts with the first question and again after it was lost. For one thread.
 class PluginSession {
  public:
   PluginSession(std::filesystem::path library, std::chrono::milliseconds limit);
-  ~PluginSession();
-  PluginSession(const PluginSession&) = delete;
-  PluginSession& operator=(const PluginSession&) = delete;
 
   /// Loads the library where it is not loaded yet. On `ok` description() holds.
   PluginAnswer open();
@@ -51,10 +45,8 @@ class PluginSession {
 
   std::filesystem::path library_;
   std::chrono::milliseconds limit_;
-  std::vector<pid_t> spared_;  // children that this process had before
-  pid_t guardian_ = -1;
+  GuardedProcess process_;
   FileDescriptor channel_;
-  FileDescriptor status_;
   BackendDescription description_;
 };
 

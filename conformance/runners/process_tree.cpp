@@ -20,8 +20,8 @@ namespace fp4proof::runners {
 namespace {
 
 /// The parent in the text of /proc/PID/stat: "PID (NAME) STATE PARENT ...", where NAME may hold anything.
-pid_t parent_of(const std::string& process) {
-  std::ifstream file("/proc/" + process + "/stat");
+pid_t parent_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::ostringstream text;
   text << file.rdbuf();
   const std::string stat = text.str();
@@ -34,15 +34,22 @@ pid_t parent_of(const std::string& process) {
   return parent;
 }
 
-std::multimap<pid_t, pid_t> children_by_parent() {
-  std::multimap<pid_t, pid_t> children;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
-  if (folder == nullptr) return children;
+/// The numbers among the names in a folder.
+std::vector<pid_t> numbers_in(const std::string& path) {
+  std::vector<pid_t> numbers;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
+  if (folder == nullptr) return numbers;
   while (const dirent* entry = ::readdir(folder.get())) {
     const std::string name = entry->d_name;
     if (!std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; })) continue;
-    children.emplace(parent_of(name), static_cast<pid_t>(std::stol(name)));
+    numbers.push_back(static_cast<pid_t>(std::stol(name)));
   }
+  return numbers;
+}
+
+std::multimap<pid_t, pid_t> children_by_parent() {
+  std::multimap<pid_t, pid_t> children;
+  for (const pid_t process : numbers_in("/proc")) children.emplace(parent_of(process), process);
   return children;
 }
 
@@ -66,6 +73,14 @@ std::vector<pid_t> descendants_but(pid_t root, std::span<const pid_t> spared) {
 
 std::vector<pid_t> descendants_of(pid_t root) { return descendants_but(root, {}); }
 
+std::vector<pid_t> ancestors_of(pid_t process) {
+  std::vector<pid_t> ancestors;
+  while ((process = parent_of(process)) > 0) ancestors.push_back(process);
+  return ancestors;
+}
+
+std::vector<pid_t> threads_of(pid_t process) { return numbers_in(fmt::format("/proc/{}/task", process)); }
+
 bool end_descendants(std::span<const pid_t> spared) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (true) {
@@ -81,6 +96,7 @@ bool end_descendants(std::span<const pid_t> spared) {
 std::string ending_text(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
+    if (signal == SIGSYS) return "was ended at a system call against processes that are not its own (SIGSYS)";
     const char* name = ::sigabbrev_np(signal);
     return name == nullptr ? fmt::format("was killed by signal {}", signal)
                            : fmt::format("was killed by signal {} (SIG{})", signal, name);

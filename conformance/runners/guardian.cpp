@@ -1,3 +1,5 @@
+#include "conformance/runners/guardian.h"
+
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/prctl.h>
@@ -7,10 +9,8 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
-#include <string>
 
-#include "conformance/runners/plugin_call.h"
-#include "conformance/runners/plugin_host.h"
+#include "conformance/runners/containment.h"
 #include "conformance/runners/process_tree.h"
 
 extern char** environ;
@@ -19,28 +19,27 @@ namespace fp4proof::runners {
 
 namespace {
 
-/// The host, or -1.
-pid_t start_host(std::string library) {
+/// The guarded process, or -1.
+pid_t start(std::string verb, std::string argument) {
   std::string program = "fp4proof";
-  std::string verb = host_verb;
-  const std::array<char*, 4> arguments = {program.data(), verb.data(), library.data(), nullptr};
+  const std::array<char*, 4> arguments = {program.data(), verb.data(), argument.data(), nullptr};
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   sigset_t none;
   ::sigemptyset(&none);
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-  pid_t host = -1;
-  const int failure = ::posix_spawn(&host, "/proc/self/exe", nullptr, &attributes, arguments.data(), environ);
+  pid_t process = -1;
+  const int failure = ::posix_spawn(&process, "/proc/self/exe", nullptr, &attributes, arguments.data(), environ);
   ::posix_spawnattr_destroy(&attributes);
-  return failure == 0 ? host : -1;
+  return failure == 0 ? process : -1;
 }
 
-/// Reaps what has ended; tells when the host is among it.
-void reap(pid_t host) {
+/// Reaps what has ended; tells when the guarded process is among it.
+void reap(pid_t guarded) {
   int status = 0;
   for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-    if (ended != host) continue;
+    if (ended != guarded) continue;
     const ssize_t told = ::write(status_descriptor, &status, sizeof status);
     if (told != sizeof status) ::_exit(channel_lost);
   }
@@ -48,7 +47,7 @@ void reap(pid_t host) {
 
 }  // namespace
 
-void guard_plugin(const std::string& library) noexcept {
+void guard(const std::string& verb, const std::string& argument) noexcept {
   const pid_t parent = ::getppid();
   ::setsid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -60,14 +59,15 @@ void guard_plugin(const std::string& library) noexcept {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   // Calls are short: OpenMP threads that spin between them cost more than the work.
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
-  const pid_t host = start_host(library);
-  if (host < 0) ::_exit(channel_lost);
-  ::close(channel_descriptor);
+  contain_from_here_on();
+  const pid_t guarded = start(verb, argument);
+  if (guarded < 0) ::_exit(channel_lost);
+  ::closefrom(first_descriptor);
   while (::getppid() == parent) {
     siginfo_t info;
     const timespec wait{1, 0};
     const int signal = ::sigtimedwait(&awaited, &info, &wait);
-    if (signal == SIGCHLD) reap(host);
+    if (signal == SIGCHLD) reap(guarded);
     if (signal == SIGTERM) break;
   }
   end_descendants({});
