@@ -2,21 +2,9 @@
 
 #include <algorithm>
 
+#include "conformance/diagnose/search.h"
+
 namespace fp4proof::diagnose {
-
-namespace {
-
-TableDiagnosis diagnosis_of(const TableEvidence& table) {
-  TableDiagnosis diagnosis;
-  diagnosis.operation = table.operation;
-  diagnosis.profile = table.asked->name;
-  diagnosis.mismatches = table.failed;
-  diagnosis.examined = table.failing.size();
-  diagnosis.passing = table.passing.size();
-  return diagnosis;
-}
-
-}  // namespace
 
 std::vector<TableDiagnosis> diagnose(const Evidence& evidence, const DiagnoseOptions& options) {
   const auto total = static_cast<std::size_t>(
@@ -24,7 +12,7 @@ std::vector<TableDiagnosis> diagnose(const Evidence& evidence, const DiagnoseOpt
   std::vector<TableDiagnosis> diagnoses;
   for (const TableEvidence& table : evidence.tables()) {
     if (table.failed == 0) continue;
-    diagnoses.push_back(diagnosis_of(table));
+    diagnoses.push_back(diagnose_table(table));
     if (options.progress) options.progress(diagnoses.size(), total);
   }
   return diagnoses;
