@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "conformance/diagnose/hypotheses.h"
@@ -130,18 +131,27 @@ class Search {
   /// Tries every change with a cost in [from, to), one cost after the other, until some explain all.
   std::vector<Candidate> singles(int from, int to) {
     std::vector<Candidate> found;
-    int found_cost = 0;
-    for (const Change& change : changes_) {
-      if (change.cost < from || change.cost >= to) continue;
-      if (!found.empty() && change.cost != found_cost) break;
-      Effect effect = effect_of(question_, change.model, groups_);
-      if (explains_all(effect)) {
-        found.push_back({{&change}, effect.explained, effect.contradicted});
-        found_cost = change.cost;
-      }
-      tried_.push_back({&change, std::move(effect)});
+    for (auto begin = changes_.begin(); begin != changes_.end() && found.empty();) {
+      const auto end =
+          std::ranges::find_if(begin, changes_.end(), [&](const Change& c) { return c.cost != begin->cost; });
+      if (begin->cost >= from && begin->cost < to) try_all(std::span(begin, end), found);
+      begin = end;
     }
     return found;
+  }
+
+  void try_all(std::span<const Change> changes, std::vector<Candidate>& found) {
+    const std::size_t first = tried_.size();
+    for (const Change& change : changes) tried_.push_back({&change, {}});
+      // Side by side, one thread each: the reference would wake its threads for a few blocks.
+#pragma omp parallel for schedule(dynamic)
+    for (std::size_t i = first; i < tried_.size(); ++i) {
+      tried_[i].effect = effect_of(question_, tried_[i].change->model, groups_);
+    }
+    for (std::size_t i = first; i < tried_.size(); ++i) {
+      const Effect& effect = tried_[i].effect;
+      if (explains_all(effect)) found.push_back({{tried_[i].change}, effect.explained, effect.contradicted});
+    }
   }
 
   /// Changes that are worth pairing: they touch something that is wrong, and no two answer alike.
@@ -169,26 +179,40 @@ class Search {
     return true;
   }
 
-  std::vector<Candidate> pairs() {
+  struct Pair {
+    const Tried* first;
+    const Tried* second;
+    bool explains = false;
+    int cost() const { return first->change->cost + second->change->cost; }
+  };
+
+  std::vector<Pair> promising_pairs() const {
     const std::vector<const Tried*> chosen = pairable();
-    std::vector<Candidate> found;
-    int found_cost = std::numeric_limits<int>::max();
+    std::vector<Pair> promising;
     for (std::size_t a = 0; a < chosen.size(); ++a) {
       for (std::size_t b = a + 1; b < chosen.size(); ++b) {
-        const Change& first = *chosen[a]->change;
-        const Change& second = *chosen[b]->change;
-        const int cost = first.cost + second.cost;
-        if (first.hypothesis->dimension == second.hypothesis->dimension || cost > found_cost) continue;
-        if (!may_explain(chosen[a]->effect, chosen[b]->effect)) continue;
-        const KernelModel model = together(question_.profile, first, second);
-        if (!passes_screen(model)) continue;
-        const Effect effect = effect_of(question_, model, groups_);
-        if (!explains_all(effect)) continue;
-        if (cost < found_cost) found.clear();
-        found_cost = cost;
-        found.push_back({{&first, &second}, effect.explained, effect.contradicted});
+        const bool same = chosen[a]->change->hypothesis->dimension == chosen[b]->change->hypothesis->dimension;
+        if (!same && may_explain(chosen[a]->effect, chosen[b]->effect)) promising.push_back({chosen[a], chosen[b]});
       }
     }
+    return promising;
+  }
+
+  bool explains_together(const Pair& pair) const {
+    const KernelModel model = together(question_.profile, *pair.first->change, *pair.second->change);
+    return passes_screen(model) && explains_all(effect_of(question_, model, groups_));
+  }
+
+  std::vector<Candidate> pairs() const {
+    std::vector<Pair> promising = promising_pairs();
+#pragma omp parallel for schedule(dynamic)
+    for (std::size_t i = 0; i < promising.size(); ++i) promising[i].explains = explains_together(promising[i]);
+    std::erase_if(promising, [](const Pair& pair) { return !pair.explains; });
+    if (promising.empty()) return {};
+    const int least = std::ranges::min(promising, {}, &Pair::cost).cost();
+    std::vector<Candidate> found;
+    for (const Pair& pair : promising)
+      if (pair.cost() == least) found.push_back({{pair.first->change, pair.second->change}, failing_, 0});
     return found;
   }
 
