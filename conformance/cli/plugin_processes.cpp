@@ -6,6 +6,7 @@
 #include "conformance/cli/verbs.h"
 #include "conformance/runners/guardian.h"
 #include "conformance/runners/plugin_host.h"
+#include "conformance/runners/process_host.h"
 
 namespace fp4proof::cli {
 
@@ -35,5 +36,6 @@ Action add_host(CLI::App& command, Session&) {
 
 const Verb plugin_guardian_verb{runners::guardian_verb, add_guardian};
 const Verb plugin_host_verb{runners::host_verb, add_host<runners::host_plugin>};
+const Verb process_host_verb{runners::process_verb, add_host<runners::host_process>};
 
 }  // namespace fp4proof::cli

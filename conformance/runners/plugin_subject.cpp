@@ -6,6 +6,7 @@
 #include <array>
 
 #include "conformance/runners/plugin_call.h"
+#include "conformance/runners/process_protocol.h"
 #include "conformance/runners/shared_tensors.h"
 
 namespace fp4proof::runners {
@@ -19,13 +20,6 @@ struct OneRun {
   std::string fault;
   std::vector<std::vector<std::uint8_t>> outputs;
 };
-
-std::vector<const CaseTensor*> outputs_of(const CaseGroup& group) {
-  std::vector<const CaseTensor*> outputs;
-  for (const CaseTensor& tensor : group.tensors)
-    if (tensor.expected) outputs.push_back(&tensor);
-  return outputs;
-}
 
 Result<TensorFile> input_file(const CaseGroup& group, Placement placement) {
   std::vector<Bytes> tensors;
