@@ -27,7 +27,9 @@
  *   decompose     as quantize -> terms, sums, counts
  *
  * Every output byte must be written. Inputs lie in memory that cannot be written. Memory in front of and behind each
- * tensor cannot be touched. A pointer is aligned to its element, no further.
+ * tensor cannot be touched. A pointer is aligned to its element, no further. (Device memory has no such walls: there,
+ * inputs and margins around each tensor are compared afterwards, and pointers are as the plug-in's own allocator aligns
+ * them, up to 256 bytes.)
  *
  * Versions. Each struct that the two sides exchange starts with its size in bytes. Later versions append fields and
  * never change what stands here; a reader looks at no field beyond the size that it was given. A field that is missing
@@ -77,9 +79,9 @@ enum {
 /* Where the data of a tensor lies. */
 typedef int32_t fp4proof_device_kind;
 enum {
-  FP4PROOF_HOST = 0, /* version 1 hands over host memory alone */
-  FP4PROOF_CUDA = 1,
-  FP4PROOF_OTHER_DEVICE = 2
+  FP4PROOF_HOST = 0,        /* where the plug-in takes host memory */
+  FP4PROOF_CUDA = 1,        /* made by the plug-in's own functions: fp4proof_device_memory */
+  FP4PROOF_OTHER_DEVICE = 2 /* the same for any other device */
 };
 
 /* What to do where the block axis is no multiple of the block. */
@@ -101,7 +103,7 @@ typedef struct fp4proof_tensor {
   int64_t shape[FP4PROOF_MOST_DIMENSIONS];   /* shape[0] is the number of cases */
   int64_t strides[FP4PROOF_MOST_DIMENSIONS]; /* in elements */
   fp4proof_device_kind device_kind;
-  int32_t device_id;
+  int32_t device_id; /* 0: the plug-in knows on which device it allocates */
 } fp4proof_tensor;
 
 /* One question about a group of cases. Everything in it belongs to the caller and lives until the function returns. */
@@ -128,9 +130,25 @@ typedef struct fp4proof_call {
   size_t error_size; /* bytes of that room, at least 256 */
 } fp4proof_call;
 
-/* Memory that a plug-in takes. */
-#define FP4PROOF_TAKES_HOST_MEMORY UINT64_C(1) /* required in version 1; the plug-in copies to its device itself */
+/* Memory that a plug-in takes. Host memory where it takes that: a plug-in for a device may copy. Otherwise tensors are
+ * handed over on its device, and it must have `device_memory`. */
+#define FP4PROOF_TAKES_HOST_MEMORY UINT64_C(1)
 #define FP4PROOF_TAKES_CUDA_MEMORY UINT64_C(2)
+#define FP4PROOF_TAKES_OTHER_DEVICE_MEMORY UINT64_C(4)
+
+/* Memory of the plug-in's device, so that fp4proof links no runtime of any vendor. Every call returns when its work is
+ * done. All four functions must be there. */
+typedef struct fp4proof_device_memory {
+  size_t size; /* sizeof(fp4proof_device_memory) of the plug-in */
+
+  /* NULL where there is none left. Bytes from the address on must be addressable by addition. */
+  void* (*allocate)(size_t bytes);
+  void (*release)(void* memory);
+
+  /* OK or FAILED. `device` may lie inside of what allocate() gave. */
+  fp4proof_status (*copy_to_device)(void* device, const void* host, size_t bytes);
+  fp4proof_status (*copy_to_host)(void* host, const void* device, size_t bytes);
+} fp4proof_device_memory;
 
 /* What a plug-in offers. */
 typedef struct fp4proof_backend {
@@ -150,6 +168,9 @@ typedef struct fp4proof_backend {
 
   /* Releases everything. Called once, after the last call; may be NULL. */
   void (*close)(void);
+
+  /* NULL for a plug-in that takes host memory. */
+  const fp4proof_device_memory* device_memory;
 
   /* Later versions append here; training operators come as a table of their own. */
 } fp4proof_backend;

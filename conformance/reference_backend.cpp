@@ -126,6 +126,7 @@ constexpr fp4proof_backend reference_backend = {
     .supports = supports,
     .run = run,
     .close = nullptr,
+    .device_memory = nullptr,
 };
 
 }  // namespace

@@ -52,6 +52,6 @@ static fp4proof_status run(const fp4proof_call* call) {
 }
 
 static const fp4proof_backend table = {sizeof table,    FP4PROOF_ABI_VERSION,       0,        "vendor", "1.0",
-                                       "MXFP4 by hand", FP4PROOF_TAKES_HOST_MEMORY, supports, run,      0};
+                                       "MXFP4 by hand", FP4PROOF_TAKES_HOST_MEMORY, supports, run,      0,        0};
 
 const fp4proof_backend* fp4proof_open_backend(uint32_t host) { return host < FP4PROOF_ABI_VERSION ? 0 : &table; }

@@ -142,6 +142,7 @@ constexpr fp4proof_backend zoo_table = {
     .supports = supports,
     .run = run,
     .close = nullptr,
+    .device_memory = nullptr,
 };
 
 }  // namespace
