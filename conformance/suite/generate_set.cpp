@@ -1,16 +1,13 @@
 #include "conformance/suite/generate_set.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
-#include <cerrno>
 #include <charconv>
 #include <utility>
 
 #include "conformance/suite/make_table.h"
 #include "conformance/suite/shared_rules.h"
-#include "conformance/vectors/os_error.h"
-#include "conformance/vectors/pending_paths.h"
+#include "conformance/vectors/pending_folder.h"
 #include "formats/spec_profiles.h"
 
 namespace fp4proof::suite {
@@ -18,78 +15,6 @@ namespace fp4proof::suite {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A folder that is filled out of sight, inside a hidden one beside the target, which goes in any case.
-class PendingFolder {
- public:
-  static Result<PendingFolder> create(const fs::path& target) {
-    const fs::path whole = fs::absolute(target).lexically_normal();
-    const fs::path plain = whole.has_filename() ? whole : whole.parent_path();
-    std::string pattern = (plain.parent_path() / fmt::format(".{}.XXXXXX", plain.filename().string())).string();
-    if (::mkdtemp(pattern.data()) == nullptr) return os_error("make a folder in", plain.parent_path(), errno);
-    PendingFolder folder(plain, pattern);
-    std::error_code failure;
-    fs::create_directory(folder.path(), failure);
-    if (failure) return os_error("make", folder.path(), failure.value());
-    return folder;
-  }
-
-  PendingFolder(PendingFolder&& other) noexcept
-      : target_(std::move(other.target_)),
-        hidden_(std::exchange(other.hidden_, {})),
-        pending_(std::move(other.pending_)) {}
-  PendingFolder& operator=(PendingFolder&&) = delete;
-  ~PendingFolder() {
-    std::error_code ignored;
-    if (!hidden_.empty()) fs::remove_all(hidden_, ignored);
-  }
-
-  fs::path path() const { return hidden_ / "new"; }
-
-  /// Takes the target's name, which must be free or an empty folder, or, with `replace`, a folder that goes.
-  Result<void> commit(bool replace) {
-    std::error_code failure;
-    const fs::path old = hidden_ / "old";
-    const bool moved = replace && fs::exists(target_, failure);
-    pending_.release();  // from here on a signal must not remove the folder, in which the old set may stand
-    if (moved) fs::rename(target_, old, failure);
-    if (failure) return os_error("move away", target_, failure.value());
-    fs::rename(path(), target_, failure);
-    if (!failure) {
-      pending_ = PendingPath(hidden_);
-      return {};
-    }
-    std::error_code ignored;
-    if (moved) fs::rename(old, target_, ignored);
-    return os_error("make", target_, failure.value());
-  }
-
- private:
-  PendingFolder(fs::path target, fs::path hidden)
-      : target_(std::move(target)), hidden_(std::move(hidden)), pending_(hidden_) {}
-
-  fs::path target_;
-  fs::path hidden_;
-  PendingPath pending_;
-};
-
-/// Whether the folder may be written: free, empty, or a set that the user wants replaced.
-Result<void> check_target(const fs::path& folder, bool force) {
-  std::error_code failure;
-  const fs::file_status status = fs::status(folder, failure);
-  if (status.type() == fs::file_type::not_found) return {};
-  const std::string name = quote(folder.string());
-  if (status.type() != fs::file_type::directory) {
-    return Error{ErrorKind::usage, fmt::format("{} exists and is no folder", name)};
-  }
-  if (fs::is_empty(folder, failure)) return {};
-  if (failure) return Error{ErrorKind::io, fmt::format("cannot read {}: {}", name, failure.message())};
-  if (!fs::exists(folder / manifest_name, failure)) {
-    return Error{ErrorKind::usage, fmt::format("{} is not empty and holds no vector set; name another folder", name)};
-  }
-  if (force) return {};
-  return Error{ErrorKind::usage, fmt::format("{} already holds a vector set; --force replaces it", name)};
-}
 
 struct Wanted {
   Operation operation;
@@ -152,7 +77,7 @@ std::optional<Shard> parse_shard(std::string_view text) {
 }
 
 Result<VectorSet> generate_set(const GenerateRequest& request) {
-  const Result<void> free = check_target(request.folder, request.force);
+  const Result<void> free = check_target_folder(request.folder, manifest_name, "vector set", request.force);
   if (!free) return free.error();
   Result<PendingFolder> created = PendingFolder::create(request.folder);
   if (!created) return created.error();
