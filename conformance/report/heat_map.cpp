@@ -16,9 +16,15 @@ constexpr double top = 58;
 constexpr double bottom = 46;
 constexpr double scale_width = 14;
 
+constexpr std::size_t levels = 9;
+using Ramp = std::array<const char*, levels>;
+
 /// Viridis: rising lightness, told apart by colour-blind readers and in grey.
-constexpr std::array<const char*, 9> colours = {"#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c",
-                                                "#28ae80", "#5ec962", "#addc30", "#fde725"};
+constexpr Ramp rising_light = {"#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c",
+                               "#28ae80", "#5ec962", "#addc30", "#fde725"};
+/// Falling lightness on a light ground.
+constexpr Ramp alarm = {"#fed98e", "#fec44f", "#fe9929", "#f4791f", "#e85d10",
+                        "#d7301f", "#b30000", "#8b0000", "#5c0011"};
 constexpr const char* nothing = "#eeeeee";
 
 struct Range {
@@ -27,24 +33,29 @@ struct Range {
 
   std::size_t level(double value) const {
     if (high <= low) return 0;
-    const double place = (value - low) / (high - low) * static_cast<double>(colours.size());
-    return static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(colours.size() - 1)));
+    const double place = (value - low) / (high - low) * static_cast<double>(levels);
+    return static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(levels - 1)));
   }
 };
 
-Range range_of(const std::vector<double>& values) {
+Range range_of(const HeatMap& map) {
   std::vector<double> sorted;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(sorted), [](double v) { return !std::isnan(v); });
+  std::copy_if(map.values.begin(), map.values.end(), std::back_inserter(sorted),
+               [](double v) { return !std::isnan(v); });
   if (sorted.empty()) return {};
   std::sort(sorted.begin(), sorted.end());
   const std::size_t aside = sorted.size() / 50;
-  return {sorted[aside], sorted[sorted.size() - 1 - aside]};
+  return {map.low.value_or(sorted[aside]), sorted[sorted.size() - 1 - aside]};
 }
 
 class Drawing {
  public:
   Drawing(const HeatMap& map, double width, double height)
-      : map_(map), width_(width), height_(height), range_(range_of(map.values)) {}
+      : map_(map),
+        width_(width),
+        height_(height),
+        range_(range_of(map)),
+        colours_(map.colours == HeatColours::alarm ? alarm : rising_light) {}
 
   SvgDrawing result() const {
     return {width_, height_,
@@ -75,7 +86,7 @@ class Drawing {
 
   /// One path a colour: runs of equal cells in a row are one rectangle.
   std::string cells() const {
-    std::array<std::string, colours.size()> paths;
+    std::array<std::string, levels> paths;
     const double cell_width = plot_width() / static_cast<double>(std::max<std::size_t>(1, map_.columns));
     const double cell_height = plot_height() / static_cast<double>(std::max<std::size_t>(1, map_.rows));
     for (std::size_t row = 0; row < map_.rows; ++row) {
@@ -95,24 +106,24 @@ class Drawing {
     }
     std::string svg = svg_rect(left, top, plot_width(), plot_height(), nothing);
     svg += "<g shape-rendering=\"crispEdges\">\n";
-    for (std::size_t level = 0; level < colours.size(); ++level) {
-      if (!paths[level].empty()) svg += fmt::format("<path d=\"{}\" fill=\"{}\"/>\n", paths[level], colours[level]);
+    for (std::size_t level = 0; level < levels; ++level) {
+      if (!paths[level].empty()) svg += fmt::format("<path d=\"{}\" fill=\"{}\"/>\n", paths[level], colours_[level]);
     }
     return svg + "</g>\n";
   }
 
   std::string scale() const {
     const double x = width_ - right + 16;
-    const double step = plot_height() / static_cast<double>(colours.size());
+    const double step = plot_height() / static_cast<double>(levels);
     std::string svg = svg_text(width_, 41, map_.scale_label, "text-anchor=\"end\" class=\"tick\"");
-    for (std::size_t level = 0; level < colours.size(); ++level) {
-      svg += svg_rect(x, height_ - bottom - static_cast<double>(level + 1) * step, scale_width, step, colours[level]);
+    for (std::size_t level = 0; level < levels; ++level) {
+      svg += svg_rect(x, height_ - bottom - static_cast<double>(level + 1) * step, scale_width, step, colours_[level]);
     }
     const bool is_flat = range_.high <= range_.low;
-    for (std::size_t edge = 0; edge <= colours.size(); edge += colours.size() / 3) {
+    for (std::size_t edge = 0; edge <= levels; edge += levels / 3) {
       if (is_flat && edge != 0) break;
       const double value =
-          range_.low + (range_.high - range_.low) * static_cast<double>(edge) / static_cast<double>(colours.size());
+          range_.low + (range_.high - range_.low) * static_cast<double>(edge) / static_cast<double>(levels);
       svg += svg_text(x + scale_width + 6, height_ - bottom - static_cast<double>(edge) * step + 4,
                       fmt::format("{:.3g}", value), "class=\"tick\"");
     }
@@ -123,6 +134,7 @@ class Drawing {
   double width_;
   double height_;
   Range range_;
+  const Ramp& colours_;
 };
 
 }  // namespace

@@ -67,6 +67,15 @@ class Drawing {
       svg += svg_line(left, at, width_ - right, at, fmt::format("stroke=\"{}\"", palette::rule));
       svg += svg_text(left - 7, at + 4, fmt::format("{:g}", i * step_), "text-anchor=\"end\" class=\"tick\"");
     }
+    svg += histogram_.bin_labels.empty() ? numbers() : labels();
+    svg += svg_text((left + width_ - right) / 2, height_ - 8, histogram_.x_label,
+                    "text-anchor=\"middle\" class=\"label\"");
+    svg += svg_upward_text(14, (top + height_ - bottom) / 2, histogram_.y_label, "class=\"label\"");
+    return svg;
+  }
+
+  std::string numbers() const {
+    std::string svg;
     const double step = tick_step(histogram_.x_high - histogram_.x_low, most_ticks_x);
     const auto ticks = static_cast<int>(std::floor((histogram_.x_high - histogram_.x_low) / step + 1e-9));
     for (int i = 0; i <= ticks; ++i) {
@@ -74,9 +83,15 @@ class Drawing {
       svg += svg_text(x(value), height_ - bottom + 17, fmt::format("{:.6g}", value),
                       "text-anchor=\"middle\" class=\"tick\"");
     }
-    svg += svg_text((left + width_ - right) / 2, height_ - 8, histogram_.x_label,
-                    "text-anchor=\"middle\" class=\"label\"");
-    svg += svg_upward_text(14, (top + height_ - bottom) / 2, histogram_.y_label, "class=\"label\"");
+    return svg;
+  }
+
+  std::string labels() const {
+    std::string svg;
+    for (std::size_t bin = 0; bin < histogram_.bin_labels.size(); ++bin) {
+      svg += svg_text((edge(bin) + edge(bin + 1)) / 2, height_ - bottom + 17, histogram_.bin_labels[bin],
+                      "text-anchor=\"middle\" class=\"tick\"");
+    }
     return svg;
   }
 

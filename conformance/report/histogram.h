@@ -28,7 +28,8 @@ struct Histogram {
   std::string y_label;  ///< what the height of a bin means, with its unit
   double x_low = 0;
   double x_high = 1;
-  std::vector<HistogramSeries> stack;  ///< from the ground up; values >= 0, all of the same number of bins
+  std::vector<std::string> bin_labels;  ///< one a bin in place of numbers along the x axis; if empty, numbers
+  std::vector<HistogramSeries> stack;   ///< from the ground up; values >= 0, all of the same number of bins
   std::optional<HistogramSeries> outline;
   std::optional<HistogramMark> mark;
 };
