@@ -106,8 +106,8 @@ std::vector<Change> changes_of(suite::Operation operation, const Profile& profil
         changes, [&](const Change& known) { return same_kernel(operation, known.model, change.model); });
     if (same == changes.end()) {
       changes.push_back(std::move(change));
-    } else if (hypothesis.dimension == "profile") {
-      same->also_called += (same->also_called.empty() ? "" : ", ") + hypothesis.value;
+    } else if (hypothesis.dimension == "profile" && same->also_called.empty()) {
+      same->also_called = hypothesis.value;
     }
   }
   std::ranges::stable_sort(changes, {}, &Change::cost);

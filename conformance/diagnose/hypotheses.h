@@ -20,6 +20,7 @@ constexpr FamilySet set_of(Family family) { return 1U << static_cast<unsigned>(f
 
 /// How much a hypothesis assumes. Where several explain everything, only those with the least cost are named.
 inline constexpr int cost_of_change = 1;       ///< one rule, or one known fault
+inline constexpr int cost_of_variant = 2;      ///< a fault with a peculiarity, where the plain one does not do
 inline constexpr int cost_of_profile = 2;      ///< a named profile, more for each further field in which it differs
 inline constexpr int cost_of_unwritten = 2;    ///< takes places from the evidence, more the freer it is to choose
 inline constexpr int cost_of_loose_fit = 100;  ///< takes answers from the evidence: tried after pairs
@@ -35,6 +36,7 @@ struct Hypothesis {
   int parameter = 0;
   std::string_view (*current)(const Profile& profile) = nullptr;  ///< the choice of the question that it replaces
   bool pairs = true;                                              ///< whether it is tried together with others
+  bool (*applies)(const Profile& profile) = nullptr;              ///< a further condition
 
   std::string id() const { return dimension + "=" + value; }
 };
@@ -48,7 +50,7 @@ struct Change {
   int cost = 0;
   std::string text;         ///< "scale rule ceil in place of floor"
   KernelModel model;        ///< the rules of the question with this change alone
-  std::string also_called;  ///< named profiles that are the same change, "mxfp4/ceil"
+  std::string also_called;  ///< a named profile that is the same change, "mxfp4/ceil"
 };
 
 /// A model that follows the rules of a profile everywhere.

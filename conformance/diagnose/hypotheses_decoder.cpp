@@ -16,20 +16,20 @@ void append_scale_readings(std::vector<Hypothesis>& rows) {
     std::string_view value;
     std::string_view text;
     FamilySet families;
+    int cost = cost_of_change;
   };
   constexpr auto readings = std::to_array<Row>({
       {ScaleReading::zero_is_zero, "zero-is-zero", "scale code 0 decoded to 0", of_mx},
       {ScaleReading::nan_is_infinity, "nan-is-infinity", "scale code 255 decoded to infinity", of_mx},
-      {ScaleReading::both, "exponent-field", "scale codes shifted into the exponent field: 0 is 0, 255 infinity",
-       of_mx},
+      {ScaleReading::both, "exponent-field", "scale codes shifted into the exponent field: 0 is 0, 255 infinity", of_mx,
+       cost_of_variant},
       {ScaleReading::nan_is_number, "nan-is-number", "the NaN scale decoded as a number", every_family},
       {ScaleReading::raw, "raw-byte", "the raw scale byte used as the scale", every_family},
       {ScaleReading::exponent_only, "exponent-only", "the mantissa of the scale ignored", of_hif4 | of_nvfp4},
       {ScaleReading::subnormal_flushed, "subnormal-flushed", "subnormal block scales flushed to zero", of_nvfp4},
   });
   for (const Row& row : readings) {
-    rows.push_back({"scale-decode", std::string(row.value), std::string(row.text), decodes, row.families,
-                    cost_of_change,
+    rows.push_back({"scale-decode", std::string(row.value), std::string(row.text), decodes, row.families, row.cost,
                     [](KernelModel& model, int reading) { model.decode.scale = static_cast<ScaleReading>(reading); },
                     number(row.reading)});
   }
@@ -110,13 +110,19 @@ void append_accumulators(std::vector<Hypothesis>& rows) {
                       model.sum.accumulator = name_of(portable::accumulators[static_cast<std::size_t>(index)]);
                     },
                     static_cast<int>(i)});
+    // GM18: dots of blocks of four-bit elements are exact under the model, which then is seq512.
+    if (portable::accumulators[i] == portable::Accumulator::tc_hopper_fp16) {
+      rows.back().applies = [](const Profile& profile) { return !element_spec(profile.element).is_nibble(); };
+    }
   }
 }
 
 void append_sums(std::vector<Hypothesis>& rows) {
   for (const int chunk : {64, 128, 256, 1024, 2048}) {
+    // Longer than the chunk of the rules: one sum over all of K is the plainer explanation where K does not tell.
+    const int cost = chunk > portable::chunk_elements ? cost_of_variant : cost_of_change;
     rows.push_back({"accumulation", fmt::format("chunk-{}", chunk), fmt::format("sums in chunks of {} elements", chunk),
-                    multiplies, every_family, cost_of_change,
+                    multiplies, every_family, cost,
                     [](KernelModel& model, int elements) { model.sum.chunk = elements; }, chunk});
   }
   struct OrderRow {

@@ -76,6 +76,12 @@ void append_shifts(std::vector<Hypothesis>& rows) {
     rows.push_back({"scale-offset", "stored" + by, fmt::format("scale codes stored off by {}, elements right", by),
                     quantizes, every_family, cost_of_change,
                     [](KernelModel& model, int value) { model.encode.stored_shift = value; }, shift});
+    rows.push_back({"scale-offset", "bytes" + by, fmt::format("{} added to every scale byte, special ones too", by),
+                    writes_codes, every_family, cost_of_variant,
+                    [](KernelModel& model, int value) {
+                      model.outputs.push_back({add_to_scales, value});
+                    },
+                    shift});
     rows.push_back({"scale-offset", "elements" + by,
                     fmt::format("elements quantized under a scale code off by {}, scale codes right", by), quantizes,
                     every_family, cost_of_change,
@@ -161,10 +167,18 @@ void append_code_changes(std::vector<Hypothesis>& rows) {
       {CodeChange::unsigned_all, "code-sign", "lost", "signs of the element codes lost"},
   });
   for (const Row& row : changes) {
-    rows.push_back({std::string(row.dimension), std::string(row.value), std::string(row.text), writes_codes,
-                    every_family, cost_of_change,
+    const std::string dimension(row.dimension);
+    const std::string value(row.value);
+    const std::string text(row.text);
+    rows.push_back({dimension, value, text, writes_codes, every_family, cost_of_change,
                     [](KernelModel& model, int change) {
                       model.outputs.push_back({change_codes, change});
+                    },
+                    number(row.change)});
+    rows.push_back({dimension, value + "-of-numbers", text + ", but in NaN blocks", quantizes, every_family,
+                    cost_of_variant,
+                    [](KernelModel& model, int change) {
+                      model.outputs.push_back({change_codes_of_numbers, change});
                     },
                     number(row.change)});
   }

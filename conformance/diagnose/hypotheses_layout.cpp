@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <array>
+#include <span>
+
 #include "conformance/diagnose/hypothesis_rows.h"
 #include "conformance/diagnose/reorder.h"
 #include "conformance/diagnose/steps.h"
@@ -22,23 +25,29 @@ constexpr auto operand_choices = std::to_array<Operands>({
     {1, "-a", " of A", all_products},
     {2, "-b", " of B", all_products},
 });
+/// An order inside a block: a sum over k does not tell whose codes have it.
+constexpr auto order_choices = std::to_array<Operands>({
+    {3, "", "", writes_codes | dequantizes},
+    {1, "-one", " of one operand", all_products},
+});
 
 void append_code_orders(std::vector<Hypothesis>& rows) {
   struct Row {
     CodeOrder order;
     std::string_view value;
     std::string_view text;
+    std::span<const Operands> operands = operand_choices;
   };
   constexpr auto orders = std::to_array<Row>({
-      {CodeOrder::swapped, "swapped-nibbles", "swapped nibbles"},
-      {CodeOrder::split, "split-nibbles", "split nibbles, the halves of a block in low and high ones,"},
+      {CodeOrder::swapped, "swapped-nibbles", "swapped nibbles", order_choices},
+      {CodeOrder::split, "split-nibbles", "split nibbles, the halves of a block in low and high ones,", order_choices},
       {CodeOrder::transposed, "transposed", "transposed codes"},
-      {CodeOrder::words, "word-bytes", "exchanged bytes in each 32-bit word of codes"},
+      {CodeOrder::words, "word-bytes", "exchanged bytes in each 32-bit word of codes", order_choices},
       {CodeOrder::reversed_bits, "reversed-bits", "codes with their bits in reverse order"},
       {CodeOrder::complement, "twos-complement", "codes in two's complement"},
   });
   for (const Row& row : orders) {
-    for (const Operands& operands : operand_choices) {
+    for (const Operands& operands : row.operands) {
       rows.push_back({"code-order", fmt::format("{}{}", row.value, operands.suffix),
                       fmt::format("{}{}", row.text, operands.text), operands.operations, every_family, cost_of_change,
                       [](KernelModel& model, int order) {

@@ -26,23 +26,24 @@ struct CodedBlock {
   std::vector<std::uint8_t> codes;
 };
 
+/// On the word of amax / max (or of amax), as kernels do it.
 std::uint8_t mx_quotient_code(const Profile& profile, std::uint32_t amax_bits, ScaleFault fault) {
-  const float amax = float_from_bits(amax_bits);
-  const float max = mx_detail::element_max(element_spec(profile.element));
-  const std::uint32_t word = float_bits(fault == ScaleFault::amax_half_up ? amax : amax / max);
-  if (word == 0) return 0;
-  const mx_detail::Normalized q = mx_detail::normalize(word);
-  const std::uint32_t mantissa = q.significand & 0x7FFFFFU;
-  bool up = false;
+  const ElementSpec spec = element_spec(profile.element);
+  const std::uint32_t word = float_bits(float_from_bits(amax_bits) / mx_detail::element_max(spec));
+  constexpr std::uint32_t half = 0x400000U;
+  constexpr std::uint32_t above_root_of_two = 0x800000U - 0x3504F4U;  // sqrt(2) is 0x3FB504F3 and a bit
+  std::uint32_t field = word >> 23;
   switch (fault) {
-    case ScaleFault::mask: up = (mantissa & 0x4FFFFFU) != 0; break;
-    case ScaleFault::quotient_half_up:
-    case ScaleFault::amax_half_up: up = mantissa >= 0x400000U; break;
-    case ScaleFault::quotient_log2: up = mantissa >= 0x3504F3U; break;
+    case ScaleFault::mask: field += (word & 0x4FFFFFU) != 0 ? 1 : 0; break;
+    case ScaleFault::quotient_half_up: field = (word + half) >> 23; break;
+    case ScaleFault::quotient_log2: field = (word + above_root_of_two) >> 23; break;
+    case ScaleFault::amax_half_up: {
+      const auto rounded = static_cast<int>((amax_bits + half) >> 23);
+      return static_cast<std::uint8_t>(std::clamp(rounded - spec.emax, 0, int{e8m0_max}));
+    }
     default: break;
   }
-  const int emax = fault == ScaleFault::amax_half_up ? element_spec(profile.element).emax : 0;
-  return e8m0_from_exponent(q.exponent + (up ? 1 : 0) - emax);
+  return static_cast<std::uint8_t>(std::min<std::uint32_t>(field, e8m0_max));
 }
 
 std::uint8_t hif4_truncated_code(const Profile& profile, std::uint32_t amax_bits) {
@@ -95,6 +96,7 @@ std::uint8_t shifted(Family family, std::uint8_t code, int shift) {
 /// The scale code, infinity and all-zero blocks included; NaN blocks are settled before.
 std::uint8_t scale_of(const KernelModel& model, const Block& block, const BlockScan& scan) {
   const Profile& profile = model.profile;
+  if (scan.has_nan && profile.nan == NanPolicy::scale_zero) return 0;
   if (scan.has_inf) return profile.family == Family::mx ? profile.inf_scale_code : largest_scale(profile.family);
   std::uint8_t code = 0;
   if (scan.amax_bits != 0) {
@@ -176,17 +178,18 @@ std::uint8_t faulty_element(const Profile& profile, ElementFault fault, const El
   if (fault == ElementFault::up) return signed_code(profile, at.word, code_above(profile, exact_scaled(profile, at)));
   if (fault == ElementFault::wrapped)
     return signed_code(profile, at.word, wrapped_code(profile, exact_scaled(profile, at)));
-  Magnitude m;
   if (fault == ElementFault::binary16) {
-    m = round_to_precision(exact_scaled(profile, at), 11);
-  } else {
-    const float magnitude = float_from_bits(at.word & float_magnitude_mask);
-    const float y = faulty_scaled(fault, magnitude, scale_value(profile, at));
-    if (std::isnan(y)) return zero_code(profile, at.word, false);
-    if (std::isinf(y)) return signed_code(profile, at.word, element_spec(profile.element).max_code);
-    m = magnitude_of_bits(float_bits(y));
+    const Magnitude m = round_to_precision(exact_scaled(profile, at), 11);
+    return signed_code(profile, at.word, round_scaled(profile, m, at.random), underflows_float(m));
   }
-  return signed_code(profile, at.word, round_scaled(profile, m, at.random));
+  const float magnitude = float_from_bits(at.word & float_magnitude_mask);
+  const float y = faulty_scaled(fault, magnitude, scale_value(profile, at));
+  if (std::isnan(y)) return zero_code(profile, at.word, false);
+  if (std::isinf(y)) return signed_code(profile, at.word, element_spec(profile.element).max_code);
+  const std::uint8_t code = profile.element_arithmetic == ElementArithmetic::fp32_half_add
+                                ? mx_detail::encode_half_add(profile, y)
+                                : round_scaled(profile, magnitude_of_bits(float_bits(y)), at.random);
+  return signed_code(profile, at.word, code, y == 0.0F);
 }
 
 std::uint8_t nan_element(const Profile& profile, NanCode choice, std::uint32_t word) {
@@ -207,7 +210,9 @@ std::uint8_t element_of(const Profile& profile, const EncodeModel& encode, const
                           ? at.scale == 0
                           : profile.family == Family::mx && at.scale == 0 && profile.tiny == TinyPolicy::flush_block;
   if (zeroed && is_finite_bits(at.word)) return zero_code(profile, at.word, false);
-  if (encode.element != ElementFault::none && is_finite_bits(at.word)) {
+  // Where levels are compared by distance, no scaled value is made.
+  const bool is_scaled = profile.element_arithmetic != ElementArithmetic::fp32_distance;
+  if (encode.element != ElementFault::none && is_scaled && is_finite_bits(at.word)) {
     return faulty_element(profile, encode.element, at);
   }
   const auto scale = static_cast<std::uint8_t>(at.scale);
@@ -265,6 +270,7 @@ CodedBlock coded_block(const KernelModel& model, const Block& block) {
     std::ranges::fill(coded.row_scales, code);
     return coded;
   }
+  const bool zeroed = scan.has_nan && profile.nan == NanPolicy::scale_zero;
   Profile grid = profile;
   grid.element = encode.grid.value_or(profile.element);
   const std::uint8_t of_elements = shifted(profile.family, code, encode.element_shift);
@@ -275,6 +281,10 @@ CodedBlock coded_block(const KernelModel& model, const Block& block) {
         with_code(profile.family, row_scale, shifted(profile.family, code, encode.stored_shift));
     for (int column = 0; column < cols; ++column) {
       const auto i = static_cast<std::size_t>(row * cols + column);
+      if (zeroed) {
+        coded.codes[i] = mx_detail::zeroed_element(grid, prepared_word(profile, block.words[i]));
+        continue;
+      }
       const std::uint32_t random = block.random.empty() ? 0 : random_of(profile, encode.random, block.random[i]);
       coded.codes[i] = element_of(grid, encode,
                                   {used, block.tensor_scale, column, levels_of(model, row_scale, column),

@@ -104,7 +104,8 @@ class Search {
       const Tried* next = nullptr;
       std::pair<std::uint64_t, std::uint64_t> gain;
       for (const Tried& tried : tried_) {
-        if (tried.change->cost >= cost_of_loose_fit) continue;
+        // What contradicts more than it explains is no explanation, whatever it happens to hit.
+        if (tried.change->cost >= cost_of_loose_fit || tried.effect.contradicted >= tried.effect.explained) continue;
         const std::uint64_t explains = count_explained(tried.effect, open);
         const std::pair candidate(explains, ~tried.effect.contradicted);
         if (explains == 0 || (next != nullptr && candidate <= gain)) continue;

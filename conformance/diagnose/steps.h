@@ -60,6 +60,12 @@ enum class CodeChange : std::uint8_t {
 /// Changes every element code that is written; the parameter is a CodeChange.
 void change_codes(Working& working, int parameter);
 
+/// The same, but for the codes under a NaN scale. For plain quantize.
+void change_codes_of_numbers(Working& working, int parameter);
+
+/// Adds the parameter to the first byte of every scale that is written, modulo 256, whatever it means.
+void add_to_scales(Working& working, int parameter);
+
 /// The answers of the case before, where there is one.
 void repeat_previous(Working& working, int parameter);
 

@@ -46,7 +46,16 @@ std::uint8_t changed_code(const ElementSpec& spec, CodeChange change, std::uint8
   return code;
 }
 
-/// Calls change(expected bytes, answer given, bytes of one row) for every output tensor of every case.
+bool is_nan_scale(Family family, std::uint8_t byte) {
+  switch (family) {
+    case Family::mx: return byte == e8m0_nan;
+    case Family::hif4: return byte == e6m2_nan;
+    case Family::nvfp4: return (byte & 0x7F) == e4m3_scale_nan;
+  }
+  return false;
+}
+
+/// Calls change(index of the case, output bytes, answer given, bytes of one row) for every output tensor of every case.
 template <class Change>
 void for_each_output(Working& working, Change change) {
   const std::size_t answer_bytes = working.evidence.answer_bytes;
@@ -105,6 +114,30 @@ void change_codes(Working& working, int parameter) {
     for (std::uint8_t& byte : tensor.bytes) {
       const std::uint8_t low = changed_code(spec, change, spec.is_nibble() ? byte & 0xF : byte);
       byte = spec.is_nibble() ? static_cast<std::uint8_t>(low | changed_code(spec, change, byte >> 4) << 4) : low;
+    }
+  }
+}
+
+void change_codes_of_numbers(Working& working, int parameter) {
+  const suite::CaseGroup right = working.cases;
+  change_codes(working, parameter);
+  CaseTensor* codes = working.cases.find("codes");
+  const CaseTensor* scales = right.find("scales");
+  if (codes == nullptr || scales == nullptr) return;
+  const auto scale_size = static_cast<std::size_t>(scale_bytes(working.profile.family));
+  const std::size_t block = working.profile.block.cols / (element_spec(working.profile.element).is_nibble() ? 2 : 1);
+  for (std::size_t i = 0; i < scales->bytes.size() / scale_size; ++i) {
+    if (!is_nan_scale(working.profile.family, scales->bytes[i * scale_size])) continue;
+    std::copy_n(&right.find("codes")->bytes[i * block], block, &codes->bytes[i * block]);
+  }
+}
+
+void add_to_scales(Working& working, int parameter) {
+  const auto scale_size = static_cast<std::size_t>(scale_bytes(working.profile.family));
+  for (CaseTensor& tensor : working.cases.tensors) {
+    if (!tensor.expected || !tensor.name.ends_with("scales")) continue;
+    for (std::size_t i = 0; i < tensor.bytes.size(); i += scale_size) {
+      tensor.bytes[i] = static_cast<std::uint8_t>(tensor.bytes[i] + parameter);
     }
   }
 }
