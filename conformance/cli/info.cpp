@@ -12,6 +12,7 @@
 #include "conformance/cli/correction_tables.h"
 #include "conformance/cli/file_kind.h"
 #include "conformance/cli/format_tables.h"
+#include "conformance/cli/plugin_info.h"
 #include "conformance/cli/quantized_file.h"
 #include "conformance/cli/table.h"
 #include "conformance/cli/verbs.h"
@@ -196,10 +197,8 @@ Result<void> show_written(const Result<Shared>& read, const Options& options, Se
   return {};
 }
 
-Result<void> show(const Options& options, Session& session) {
-  const Result<FileKind> kind = file_kind(options.path);
-  if (!kind) return kind.error();
-  switch (*kind) {
+Result<void> show_data(FileKind kind, const Options& options, Session& session) {
+  switch (kind) {
     case FileKind::safetensors: return show_safetensors(options, session);
     case FileKind::manifest: return show_manifest(options, session);
     case FileKind::profile:
@@ -208,11 +207,17 @@ Result<void> show(const Options& options, Session& session) {
       return show_written(read_stack_file(options.path), options, session, stack_to_json, stack_text);
     case FileKind::plan: return show_written(read_plan_file(options.path), options, session, plan_to_json, plan_text);
     case FileKind::vector_set: return show_vector_set(options, session);
-    case FileKind::library:
-      return Error{ErrorKind::unsupported,
-                   fmt::format("{} is a shared library; info describes data files alone", quote_path(options.path))};
+    case FileKind::library: break;
   }
   return {};
+}
+
+Result<ExitCode> show(const Options& options, Session& session) {
+  const Result<FileKind> kind = file_kind(options.path);
+  if (!kind) return kind.error();
+  if (*kind == FileKind::library) return show_plugin(options.path, options.as_json, session);
+  if (const Result<void> shown = show_data(*kind, options, session); !shown) return shown.error();
+  return ExitCode::conformant;
 }
 
 constexpr const char* help =
@@ -220,19 +225,18 @@ constexpr const char* help =
     "  fp4proof info out.safetensors          tensors, shapes, metadata, digest\n"
     "  fp4proof info vectors/smoke            the tables of a vector set\n"
     "  fp4proof info my-profile.json --json   a profile with every field filled in\n"
+    "  fp4proof info ./libkernel.so           what a plug-in is and offers; it is loaded in a process of its own\n"
     "Nothing is changed. 'fp4proof lint' also checks the content.";
 
 Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();
   command.description(
-      "Describe a safetensors file, a vector set (folder), a manifest, a profile, a stack of corrections, or a plan.");
+      "Describe a safetensors file, a vector set (folder), a manifest, a profile, a stack of corrections, a plan, or a "
+      "plug-in.");
   command.footer(help);
   command.add_option("FILE", options->path, "File or folder")->required()->option_text("REQUIRED");
   command.add_flag("--json", options->as_json, "Print JSON");
-  return [options, &session]() -> Result<ExitCode> {
-    if (const Result<void> shown = show(*options, session); !shown) return shown.error();
-    return ExitCode::conformant;
-  };
+  return [options, &session] { return show(*options, session); };
 }
 
 }  // namespace

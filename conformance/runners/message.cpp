@@ -32,6 +32,11 @@ std::vector<FileDescriptor> files_of(msghdr& header) {
 
 }  // namespace
 
+std::string text_field(const nlohmann::json& body, const char* key) {
+  const bool is_there = body.is_object() && body.contains(key) && body[key].is_string();
+  return is_there ? body[key].get<std::string>() : std::string();
+}
+
 bool send_message(int socket, const nlohmann::json& body, std::span<const int> files) {
   std::string text = body.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   if (text.size() > most_message_bytes || files.size() > most_files) return false;

@@ -19,6 +19,9 @@ struct Message {
   std::vector<FileDescriptor> files;
 };
 
+/// A text of a JSON value; empty where it is no object with that text. Nothing that arrives can be trusted.
+std::string text_field(const nlohmann::json& body, const char* key);
+
 /// Sends a message over a SOCK_SEQPACKET socket. False where the other side is gone or the message is too long.
 bool send_message(int socket, const nlohmann::json& body, std::span<const int> files);
 

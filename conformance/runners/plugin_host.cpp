@@ -9,10 +9,12 @@
 #include <array>
 #include <csignal>
 #include <deque>
+#include <optional>
 
 #include "conformance/backend.h"
 #include "conformance/runners/message.h"
 #include "conformance/runners/plugin_call.h"
+#include "conformance/runners/plugin_device.h"
 #include "conformance/runners/touch_watch.h"
 
 namespace fp4proof::runners {
@@ -41,8 +43,7 @@ std::string problem_of(const fp4proof_backend* table) {
   }
   if (table->name == nullptr || *table->name == '\0') return "its table has no name";
   if (table->supports == nullptr || table->run == nullptr) return "its table lacks supports() or run()";
-  if ((table->flags & FP4PROOF_TAKES_HOST_MEMORY) == 0) return "it does not take host memory";
-  return {};
+  return problem_with_device(*table);
 }
 
 Plugin load(const std::string& library) {
@@ -58,7 +59,7 @@ Plugin load(const std::string& library) {
 /// A call and what it points to.
 class HostedCall {
  public:
-  explicit HostedCall(const json& body) {
+  HostedCall(const json& body, const fp4proof_backend& table) : device_kind_(device_kind_of(table)) {
     call_.size = sizeof call_;
     call_.operation = text(body, "operation");
     call_.profile = text(body, "profile");
@@ -89,15 +90,31 @@ class HostedCall {
     return map_tensors(body["outputs"], output_file, true, outputs_);
   }
 
+  /// Hands over copies on the device in place of the mapped tensors.
+  Result<void> move_to(const fp4proof_device_memory& device) {
+    device_tensors_.emplace(device);
+    for (std::size_t i = 0; i < mapped_.size(); ++i) {
+      const Bytes content(static_cast<const std::uint8_t*>(mapped_[i].data()), mapped_[i].bytes());
+      const Result<void*> address = device_tensors_->add(content, i < inputs_.size(), label(i));
+      if (!address) return address.error();
+      tensor(i).data = *address;
+    }
+    return {};
+  }
+
+  /// Brings the outputs from the device, if that is where they are. What was written elsewhere, or nothing.
+  Result<std::string> collect() {
+    if (!device_tensors_) return std::string();
+    std::vector<void*> outputs;
+    for (std::size_t i = inputs_.size(); i < mapped_.size(); ++i) outputs.push_back(mapped_[i].data());
+    return device_tensors_->collect(outputs);
+  }
+
   const fp4proof_call& call() const { return call_; }
 
   /// Watches the tensors, which are mapped.
-  void watch(TouchWatch& watch, const std::string& token) const {
-    for (std::size_t i = 0; i < mapped_.size(); ++i) {
-      const bool is_input = i < inputs_.size();
-      const fp4proof_tensor& tensor = is_input ? inputs_[i] : outputs_[i - inputs_.size()];
-      watch.add(mapped_[i], fmt::format("{} {}", is_input ? "input" : "output", tensor.name), token);
-    }
+  void watch(TouchWatch& watch, const std::string& token) {
+    for (std::size_t i = 0; i < mapped_.size(); ++i) watch.add(mapped_[i], label(i), token);
   }
 
   std::string error() {
@@ -106,6 +123,15 @@ class HostedCall {
   }
 
  private:
+  /// Inputs, then outputs, as they are mapped.
+  fp4proof_tensor& tensor(std::size_t index) {
+    return index < inputs_.size() ? inputs_[index] : outputs_[index - inputs_.size()];
+  }
+
+  std::string label(std::size_t index) {
+    return fmt::format("{} {}", index < inputs_.size() ? "input" : "output", tensor(index).name);
+  }
+
   const char* text(const json& body, const char* field) {
     texts_.push_back(body[field].get<std::string>());
     return texts_.back().c_str();
@@ -124,7 +150,7 @@ class HostedCall {
         tensor.strides[d] = stride;
         stride *= tensor.shape[d];
       }
-      tensor.device_kind = FP4PROOF_HOST;
+      tensor.device_kind = device_kind_;
       tensors.push_back(tensor);
     }
   }
@@ -139,12 +165,14 @@ class HostedCall {
     return {};
   }
 
+  fp4proof_device_kind device_kind_;
   fp4proof_call call_{};
   std::array<char, 1024> error_{};
   std::deque<std::string> texts_;  // addresses stay
   std::vector<fp4proof_tensor> inputs_;
   std::vector<fp4proof_tensor> outputs_;
   std::vector<MappedTensor> mapped_;
+  std::optional<DeviceTensors> device_tensors_;
 };
 
 class Host {
@@ -168,15 +196,28 @@ class Host {
     const json& asked = request["ask"];
     if (asked == ask::open) return open();
     if (asked == ask::close) return close();
-    HostedCall hosted(request["call"]);
+    HostedCall hosted(request["call"], *plugin_.table);
     if (asked == ask::supports) return status_reply(plugin_.table->supports(&hosted.call()), hosted);
     const Result<void> mapped = hosted.map(request["call"], files.at(0).number(), files.at(1).number());
-    if (!mapped) return {{"status", FP4PROOF_FAILED}, {"error", mapped.error().message}};
-    TouchWatch watch(channel_descriptor);
-    hosted.watch(watch, request["token"]);
-    watch.begin();
-    return status_reply(plugin_.table->run(&hosted.call()), hosted);
+    return mapped ? run(hosted, request["token"]) : failure(mapped.error());
   }
+
+  json run(HostedCall& hosted, const std::string& token) {
+    if (const fp4proof_device_memory* device = device_of(*plugin_.table)) {
+      if (const Result<void> moved = hosted.move_to(*device); !moved) return failure(moved.error());
+    }
+    TouchWatch watch(channel_descriptor);
+    hosted.watch(watch, token);
+    watch.begin();
+    json reply = status_reply(plugin_.table->run(&hosted.call()), hosted);
+    if (reply["status"] != FP4PROOF_OK) return reply;
+    const Result<std::string> misuse = hosted.collect();
+    if (!misuse) return failure(misuse.error());
+    if (!misuse->empty()) reply["misuse"] = *misuse;
+    return reply;
+  }
+
+  static json failure(const Error& error) { return {{"status", FP4PROOF_FAILED}, {"error", error.message}}; }
 
   static json status_reply(fp4proof_status status, HostedCall& hosted) {
     return {{"status", status}, {"error", hosted.error()}};

@@ -37,6 +37,11 @@ std::string status_name(const json& status) {
   return fmt::format("the unknown status {}", status.dump());
 }
 
+std::uint32_t number_field(const json& body, const char* key) {
+  const auto field = body.find(key);
+  return field != body.end() && field->is_number_unsigned() ? field->get<std::uint32_t>() : 0;
+}
+
 /// Whether the host tells, before it dies, which tensor was touched outside.
 bool is_touch(const Received& received, const std::string& token) {
   const json& body = received.message.body;
@@ -65,8 +70,9 @@ PluginAnswer PluginSession::open() {
   if (answer.kind != PluginAnswer::Kind::ok) {
     return lose("could not be loaded: " + quote_path(answer.body["error"].get<std::string>()));
   }
-  const json& backend = answer.body["backend"];
-  description_ = {backend["name"], backend["version"], backend["description"], backend["abi_version"]};
+  const json backend = answer.body.value("backend", json::object());
+  description_ = {text_field(backend, "name"), text_field(backend, "version"), text_field(backend, "description"),
+                  number_field(backend, "abi_version")};
   return answer;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "conformance/runners/message.h"
 #include "conformance/runners/plugin_call.h"
 #include "conformance/runners/process_protocol.h"
 #include "conformance/runners/shared_tensors.h"
@@ -48,6 +49,9 @@ Result<OneRun> run_once(PluginSession& session, nlohmann::json call, const CaseG
   add_places(call, *inputs, *outputs);
   const PluginAnswer answer = session.ask(ask::run, call, std::array{inputs->descriptor(), outputs->descriptor()});
   if (answer.kind != PluginAnswer::Kind::ok) return OneRun{fault_of(answer), {}};
+  if (const std::string misuse = text_field(answer.body, "misuse"); !misuse.empty()) {
+    return OneRun{fmt::format("run() wrote {}", misuse), {}};
+  }
   const Result<std::vector<std::uint8_t>> snapshot = outputs->snapshot();
   if (!snapshot) return snapshot.error();
   const std::vector<const CaseTensor*> tensors = outputs_of(group);

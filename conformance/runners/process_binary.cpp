@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "conformance/profiles/profile_json.h"
+#include "conformance/runners/message.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof::runners {
@@ -40,10 +41,6 @@ std::size_t length_of(std::string_view frame) {
   std::size_t length = 0;
   for (std::size_t b = 0; b < length_bytes; ++b) length |= std::size_t{static_cast<unsigned char>(frame[b])} << (8 * b);
   return length;
-}
-
-std::string text_field(const json& header, const char* key) {
-  return header.contains(key) && header[key].is_string() ? header[key].get<std::string>() : std::string();
 }
 
 bool has_number(const json& header, const char* key, std::size_t number) {

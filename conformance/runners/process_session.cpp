@@ -84,17 +84,18 @@ bool ProcessSession::start() {
   never_wait(input_);
   never_wait(output_);
   input_is_gone_ = false;
+  has_answered_ = false;
   return true;
 }
 
 /// What the program wrote though nothing was asked.
 std::string ProcessSession::stray_output() {
+  const std::string when = has_answered_ ? "between two questions" : "before the first question";
   std::array<char, 256> bytes{};
   const ssize_t count = ::read(output_.number(), bytes.data(), bytes.size());
-  if (count == 0) return how_it_ended("between two questions");
+  if (count == 0) return how_it_ended(when);
   if (count < 0) return {};
-  return fmt::format("wrote {} between two questions",
-                     quote(std::string_view(bytes.data(), static_cast<std::size_t>(count))));
+  return fmt::format("wrote {} {}", quote(std::string_view(bytes.data(), static_cast<std::size_t>(count))), when);
 }
 
 std::string ProcessSession::exchange(std::string_view question, ReplyReader& reader) {
@@ -120,6 +121,7 @@ std::string ProcessSession::exchange(std::string_view question, ReplyReader& rea
   if (lost.empty() && reader.reply().kind == ProcessReply::Kind::broken) lost = reader.reply().text;
   if (lost.empty() && !rest.empty()) lost = "did not read the question to its end";
   if (!lost.empty()) end();
+  has_answered_ = true;
   return lost;
 }
 

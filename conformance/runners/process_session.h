@@ -45,6 +45,7 @@ class ProcessSession {
   FileDescriptor input_;   // the program's standard input
   FileDescriptor output_;  // its standard output
   bool input_is_gone_ = false;
+  bool has_answered_ = false;  // a question, since it was started
 };
 
 }  // namespace fp4proof::runners

@@ -8,6 +8,7 @@
 
 #include "conformance/suite/case_class.h"
 #include "conformance/suite/shared_rules.h"
+#include "conformance/vectors/checked_file.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/safetensors.h"
 
@@ -143,7 +144,9 @@ Result<VectorSet> open_set(const std::filesystem::path& folder, bool check_diges
 
 Result<CaseTable> read_table(const VectorSet& set, const TableEntry& entry) {
   const std::filesystem::path path = set.folder / entry.file;
-  const Result<SafetensorsFile> file = SafetensorsFile::open(path);
+  const Result<std::vector<std::uint8_t>> bytes = read_checked_file(set.folder, set.manifest, entry.file);
+  if (!bytes) return bytes.error();
+  const Result<SafetensorsFile> file = SafetensorsFile::parse(*bytes, quote(path.string()));
   if (!file) return file.error();
   CaseTable table;
   table.operation = entry.operation;

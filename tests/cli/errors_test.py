@@ -494,7 +494,7 @@ class ExitCodes(command.CommandTest):
     def test_unsupported(self):
         library = self.folder / "lib.so"
         library.write_bytes(b"\x7fELF" + bytes(60))
-        self.expect_error(6, ["shared library"], "info", library)
+        self.expect_error(4, ["could not be loaded"], "info", library)
         self.expect_error(6, ["shared library"], "lint", library)
 
     def test_folders(self):
