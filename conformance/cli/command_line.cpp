@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <map>
 #include <memory>
@@ -116,6 +117,7 @@ int parse_and_run(Session& session, int count, const char* const* arguments) {
 int run(int count, const char* const* arguments) {
   remove_pending_paths_on_signals();
   Session session;
+  session.set_arguments({arguments + std::min(count, 1), arguments + count});
   try {
     return parse_and_run(session, count, arguments);
   } catch (const std::bad_alloc&) {

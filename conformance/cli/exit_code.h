@@ -1,28 +1,12 @@
 #pragma once
-// The exit codes of the command. Pinned: scripts rely on them, docs/exit-codes.md explains them, tests/cli reaches
-// them.
+// The exit codes, as the verbs name them.
 
-#include "formats/result.h"
+#include "conformance/verdict/exit_code.h"
 
 namespace fp4proof::cli {
 
-enum class ExitCode : int {
-  conformant = 0,        ///< everything asked for was done, and nothing differs
-  mismatch = 1,          ///< two things that should be equal differ
-  usage = 2,             ///< the request cannot be met as given: options, paths, input data, no space left
-  corrupt = 3,           ///< a file is malformed, truncated, or does not match its digest
-  plugin_failed = 4,     ///< a plug-in could not be loaded, crashed, or ran out of time
-  incomplete = 5,        ///< less was looked at than was asked for: missing cases, zero tests, nothing to quantize
-  unsupported = 6,       ///< an operation that the profile requires is not offered
-  nondeterministic = 7,  ///< two runs with the same input differ
-  internal = 70,         ///< a fault of this program, or a machine whose arithmetic it cannot trust
-};
-
-/// The code to exit with when both hold. Precedence: 70, 2, 3, 4, 5, 7, 6, 1, 0. (2 normally ends a command before
-/// any other code can arise; later it means that a result could not be written.)
-ExitCode worse_of(ExitCode a, ExitCode b);
-
-/// The exit code of a failure. usage, data and io give 2, corrupt 3, unsupported 6, internal 70.
-ExitCode exit_code_of(ErrorKind kind);
+using verdict::exit_code_of;
+using verdict::ExitCode;
+using verdict::worse_of;
 
 }  // namespace fp4proof::cli

@@ -4,6 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "formats/result.h"
 
@@ -28,6 +30,10 @@ class Session {
   /// `fp4proof: error: TEXT` on the standard error.
   void complain(const Error& error);
 
+  /// The arguments of the command, the verb first.
+  const std::vector<std::string>& arguments() const { return arguments_; }
+  void set_arguments(std::vector<std::string> arguments) { arguments_ = std::move(arguments); }
+
   /// Flushes the standard output; an `io` error when any of it could not be written.
   Result<void> finish();
 
@@ -45,6 +51,7 @@ class Session {
  private:
   void say(std::string_view kind, std::string_view text, std::string_view colour);
 
+  std::vector<std::string> arguments_;
   int threads_ = 0;  // 0: as many as the machine offers
   bool colour_output_;
   bool colour_error_;

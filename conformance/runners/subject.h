@@ -35,6 +35,8 @@ struct GroupAnswers {
   std::string fault;                               ///< what the subject did wrong; no answers then
   std::vector<std::vector<std::uint8_t>> outputs;  ///< of the first run, one for each expected tensor
   std::vector<bool> differs;                       ///< for each case: whether the second run gave other bytes
+  std::vector<bool> missing = {};                  ///< for each case: whether there is no answer; empty: all are there
+  std::vector<std::string> missing_tensors = {};   ///< outputs that are not there at all, by their names in files
 };
 
 /// How a session went to its end.
@@ -57,7 +59,7 @@ class Subject {
   virtual const BackendDescription& description() const = 0;
 
   /// Whether the group is offered under the profile: ok, unsupported, or a fault. The cases may be kept under another
-  /// profile with the same answers.
+  /// profile with the same answers. Tensors of the group may be empty: its shapes and number of cases count.
   virtual SubjectReply supports(suite::Operation operation, const Profile& profile, const suite::CaseGroup& group) = 0;
 
   /// Asks the group twice, in fresh memory filled with the poison byte each time. The subject sees inputs alone;

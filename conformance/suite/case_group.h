@@ -56,6 +56,7 @@ struct CaseGroup {
   std::vector<std::uint64_t> ids;      ///< case_id of each case
   std::vector<std::uint16_t> classes;  ///< index into case_classes() of each case
   std::vector<CaseTensor> tensors;     ///< inputs, then expected outputs
+  std::uint64_t first = 0;             ///< place of the first case where this is a part of a group
 
   std::size_t size() const { return ids.size(); }
   const CaseTensor* find(std::string_view name) const;

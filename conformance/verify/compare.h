@@ -46,6 +46,8 @@ struct CompareContext {
   const std::vector<suite::ClassEntry>* classes = nullptr;  ///< names of the classes, never nullptr
   std::size_t most_mismatches = 0;                          ///< how many to keep in VerifyReport::mismatches
   CaseObserver observer;                                    ///< may be empty
+  /// Whether a wrong answer is known and let pass: it is skipped then, and the observer does not see it. May be empty.
+  std::function<bool(const ComparedCase&)> waives = {};
 };
 
 /// Compares one group and adds what it finds to a table's report and to the first mismatches of `report`.

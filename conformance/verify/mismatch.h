@@ -54,6 +54,7 @@ struct Mismatch {
   std::uint64_t case_id = 0;
   std::uint64_t case_index = 0;  ///< place in the group
   Finding finding;
+  std::uint64_t place = 0;  ///< place among all cases of the table
 };
 
 /// What usually lies behind a kind of finding, one sentence.

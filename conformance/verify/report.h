@@ -34,6 +34,7 @@ struct TableReport {
   std::map<Cause, std::map<std::string, CauseTally>> causes;  ///< by cause and kind
   std::uint64_t withdrawn = 0;                                ///< skipped because of the errata
   std::uint64_t missing = 0;                                  ///< skipped because the answers lack them
+  std::uint64_t waived = 0;                                   ///< wrong and known, so skipped
   std::vector<std::string> missing_tensors;                   ///< wanted, but not in the answers
 
   Tally total() const;

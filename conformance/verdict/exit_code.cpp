@@ -1,9 +1,9 @@
-#include "conformance/cli/exit_code.h"
+#include "conformance/verdict/exit_code.h"
 
 #include <algorithm>
 #include <array>
 
-namespace fp4proof::cli {
+namespace fp4proof::verdict {
 
 ExitCode worse_of(ExitCode a, ExitCode b) {
   using enum ExitCode;
@@ -24,4 +24,4 @@ ExitCode exit_code_of(ErrorKind kind) {
   return ExitCode::internal;
 }
 
-}  // namespace fp4proof::cli
+}  // namespace fp4proof::verdict
