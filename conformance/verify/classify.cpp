@@ -37,7 +37,7 @@ std::optional<Finding> first_cause(const suite::CaseTable& table, const CaseGrou
                                    const CompareRules& rules) {
   switch (table.operation) {
     case suite::Operation::quantize: return classify_quantize(table, group, index, expected, actual, rules);
-    case suite::Operation::correct: return classify_correction(table, group, expected, actual);
+    case suite::Operation::correct: return classify_correction(table, group, index, expected, actual);
     case suite::Operation::decompose: return classify_decomposition(group, expected, actual);
     case suite::Operation::dequantize:
     case suite::Operation::gemm:

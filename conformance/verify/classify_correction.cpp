@@ -6,6 +6,7 @@
 #include <string>
 
 #include "conformance/verify/element_kind.h"
+#include "conformance/verify/part_words.h"
 #include "conformance/verify/quantized_view.h"
 #include "conformance/verify/value_finding.h"
 #include "formats/hif4.h"
@@ -62,7 +63,8 @@ struct PartCase {
   Pair scales;
   Pair macro;
   Pair tensor_scale;
-  bool masked;  ///< a residual of which some elements are left out
+  bool masked;                     ///< a residual of which some elements are left out
+  std::optional<PartWords> words;  ///< what was coded; there where codes differ, if the reference has it
 };
 
 std::optional<Finding> macro_finding(const PartCase& part) {
@@ -118,6 +120,26 @@ std::optional<Finding> scale_finding(const PartCase& part) {
   });
 }
 
+/// Names why element `finding.element` of its block has another code.
+void name_kind(const PartCase& part, Finding& finding) {
+  const auto wanted = static_cast<std::uint8_t>(*finding.expected);
+  const auto given = static_cast<std::uint8_t>(*finding.actual);
+  if (is_nan_scale(part.profile, *finding.expected_scale)) {
+    finding.cause = Cause::special;
+    finding.kind = "nan-scale-codes";
+  } else if (part.masked && (wanted == 0) != (given == 0)) {
+    finding.kind = "residual-mask";
+  }
+  if (!part.words) return;
+  const std::int64_t column = finding.block * part.profile.block.cols + finding.element;
+  finding.input = part.words->word(finding.row, column);
+  if (finding.kind != "code") return;
+  finding.kind =
+      element_kind({part.profile, *finding.expected_scale, part.words->tensor_scale, static_cast<int>(finding.element),
+                    *finding.input, part.words->random_word(finding.row, column)},
+                   wanted, given);
+}
+
 std::optional<Finding> code_finding(const PartCase& part) {
   const QuantizedView expected(part.profile, part.geometry, part.codes.expected, part.scales.expected);
   const QuantizedView actual(part.profile, part.geometry, part.codes.actual, part.scales.actual);
@@ -127,12 +149,12 @@ std::optional<Finding> code_finding(const PartCase& part) {
       const std::uint8_t wanted = expected.code(row, block * length + k);
       const std::uint8_t given = actual.code(row, block * length + k);
       if (wanted == given) continue;
-      const bool mask = part.masked && (wanted == 0) != (given == 0);
-      Finding finding = finding_at(part, part.codes, Cause::element, mask ? "residual-mask" : "code", row, block);
+      Finding finding = finding_at(part, part.codes, Cause::element, "code", row, block);
       finding.element = k;
       finding.expected = wanted;
       finding.actual = given;
       finding.distance = code_order(part.profile.element, given) - code_order(part.profile.element, wanted);
+      name_kind(part, finding);
       return finding;
     }
     return std::nullopt;
@@ -162,7 +184,7 @@ std::optional<Finding> values_finding(const Pair& values, std::int64_t columns) 
 
 }  // namespace
 
-std::optional<Finding> classify_correction(const suite::CaseTable& table, const CaseGroup& group,
+std::optional<Finding> classify_correction(const suite::CaseTable& table, const CaseGroup& group, std::size_t index,
                                            std::span<const Bytes> expected, std::span<const Bytes> actual) {
   const Outputs outputs(group, expected, actual);
   const Result<CorrectionStack> stack = suite::stack_of(group.spec);
@@ -176,7 +198,8 @@ std::optional<Finding> classify_correction(const suite::CaseTable& table, const 
                              outputs.at(prefix + "scales"),
                              outputs.at(prefix + "macro"),
                              outputs.at(prefix + "tensor_scale"),
-                             !prefix.empty() && stack->residual.mask != ResidualMask::dense};
+                             !prefix.empty() && stack->residual.mask != ResidualMask::dense,
+                             codes.differ() ? part_words(*table.profile, group, index, !prefix.empty()) : std::nullopt};
       if (const auto finding = part_finding(part)) return finding;
     }
   }

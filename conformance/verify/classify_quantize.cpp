@@ -56,15 +56,6 @@ struct QuantizeCase {
   CompareRules rules;
 };
 
-bool is_nan_scale(const Profile& profile, std::uint32_t scale) {
-  switch (profile.family) {
-    case Family::mx: return scale == e8m0_nan;
-    case Family::hif4: return hif4_e6m2(scale) == e6m2_nan;
-    case Family::nvfp4: return (scale & 0x7FU) == e4m3_scale_nan;
-  }
-  return false;
-}
-
 /// What the block (or tile) at a row of blocks holds.
 BlockScan scan_of(const QuantizeCase& c, std::int64_t row, std::int64_t block) {
   const std::int64_t rows = c.profile.block.rows;

@@ -41,7 +41,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 40> likely_c
     {"flushed-subnormal", "a subnormal was flushed to zero"},
     {"neighbour", "rounded to the other neighbour: another direction, or a value scaled inexactly"},
     {"code", "another element table, or a value scaled by something else"},
-    {"value", "another value: another table, or a product rounded elsewhere"},
+    {"value", "another value: another table or scale, or products and sums rounded where no known rule rounds"},
     {"swapped-nibbles", "the even element stands in the high nibble"},
     {"split-nibbles", "a byte holds elements j and j + half a block"},
     {"transposed", "rows and columns are exchanged"},

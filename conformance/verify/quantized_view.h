@@ -5,11 +5,23 @@
 #include <vector>
 
 #include "conformance/vectors/bytes.h"
+#include "formats/hif4.h"
 #include "formats/packing.h"
+#include "formats/scale_codes.h"
 #include "formats/spec.h"
 #include "reference/portable/geometry.h"
 
 namespace fp4proof::verify {
+
+/// Whether a scale byte, or HiF4 scale word, is NaN.
+constexpr bool is_nan_scale(const Profile& profile, std::uint32_t scale) {
+  switch (profile.family) {
+    case Family::mx: return scale == e8m0_nan;
+    case Family::hif4: return hif4_e6m2(scale) == e6m2_nan;
+    case Family::nvfp4: return (scale & 0x7FU) == e4m3_scale_nan;
+  }
+  return false;
+}
 
 class QuantizedView {
  public:

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -30,7 +31,12 @@ SharedProfile shared(std::string_view name) { return {SharedProfile(), find_prof
 class Planted {
  public:
   /// A matrix of many magnitudes under a stack, or to be decomposed where there is none.
-  Planted(std::string_view profile, std::string_view stack, std::int64_t rows, std::int64_t columns) {
+  Planted(std::string_view profile, std::string_view stack, std::int64_t rows, std::int64_t columns)
+      : Planted(profile, stack, rows, columns, many_magnitudes(rows * columns)) {}
+
+  /// These numbers, then zeros.
+  Planted(std::string_view profile, std::string_view stack, std::int64_t rows, std::int64_t columns,
+          const std::vector<double>& values) {
     table_.operation = stack.empty() ? Operation::decompose : Operation::correct;
     table_.profile = shared(profile);
     GroupSpec spec;
@@ -41,9 +47,9 @@ class Planted {
     EXPECT_TRUE(tensors.ok()) << tensors.error().message;
     table_.groups.push_back({spec, {0x0123456789ABCDEFU}, {0}, *tensors});
     std::vector<std::uint32_t> words;
-    for (std::int64_t i = 0; i < rows * columns; ++i) {
-      words.push_back(suite::word_of(static_cast<double>(i * 37 % 101 - 50) / 7.0));
-    }
+    for (const double value : values) words.push_back(suite::word_of(value));
+    words.resize(static_cast<std::size_t>(rows * columns));
+    if (CaseTensor* random = table_.groups.front().find("random")) random->bytes = suite::bytes_of_words(words);
     table_.groups.front().find("input")->bytes = suite::bytes_of_words(words);
     EXPECT_TRUE(suite::answer_by_reference(table_).ok());
     answer_ = table_;
@@ -103,6 +109,12 @@ class Planted {
   }
 
  private:
+  static std::vector<double> many_magnitudes(std::int64_t count) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>(i * 37 % 101 - 50) / 7.0);
+    return values;
+  }
+
   CaseTable table_;
   CaseTable answer_;
   std::size_t group_ = 0;
@@ -223,7 +235,7 @@ TEST(VerifyCorrect, NamesACode) {
   const std::uint8_t code = planted.nibble("codes", at);
   planted.set_nibble("codes", at, code + 1U);
   const auto column = static_cast<std::int64_t>(at) - 128;
-  expect_verdict(planted, Cause::element, "code", "codes", {1, column / 32, column % 32}, 1);
+  expect_verdict(planted, Cause::element, "neighbour", "codes", {1, column / 32, column % 32}, 1);
   EXPECT_EQ(planted.verdict()->finding.expected, code);
   EXPECT_EQ(planted.verdict()->finding.actual, code + 1U);
   EXPECT_EQ(to_json(*planted.verdict())["actual"], code + 1);
@@ -234,6 +246,79 @@ TEST(VerifyCorrect, NamesACode) {
   EXPECT_EQ(wide.verdict()->finding.tensor, "codes");
   EXPECT_EQ(wide.verdict()->finding.block, 1);
   EXPECT_EQ(wide.verdict()->finding.element, 1);
+}
+
+/// One wrong code, its right one, and why it is wrong.
+struct WrongCode {
+  std::size_t place;
+  unsigned right;
+  unsigned wrong;
+  std::string_view kind;
+};
+
+void expect_kinds(const std::function<Planted()>& right, std::string_view tensor, const std::vector<WrongCode>& codes) {
+  for (const WrongCode& code : codes) {
+    Planted planted = right();
+    ASSERT_EQ(planted.nibble(tensor, code.place), code.right) << tensor << " " << code.place;
+    planted.set_nibble(tensor, code.place, code.wrong);
+    const std::optional<Mismatch> mismatch = planted.verdict();
+    ASSERT_TRUE(mismatch.has_value());
+    EXPECT_EQ(mismatch->finding.kind, code.kind) << to_text(*mismatch);
+    EXPECT_EQ(mismatch->finding.cause, Cause::element);
+    EXPECT_EQ(mismatch->finding.tensor, tensor);
+    EXPECT_EQ(mismatch->finding.element, static_cast<std::int64_t>(code.place));
+    EXPECT_TRUE(mismatch->finding.input.has_value());
+    EXPECT_NE(likely_cause(code.kind), "unknown");
+  }
+}
+
+/// MXFP4, scale 1: the codes 0 to 7 stand for 0, 0.5, 1, 1.5, 2, 3, 4, 6.
+const std::vector<double> kinds_input = {7, 0.25, 0.3, -0.2, 1.2, 0.25 + 0x1p-20, 2.5, 1.0625};
+
+TEST(VerifyCorrect, NamesTheKindsOfACode) {
+  expect_kinds([] { return Planted("mxfp4/ocp", "fallback", 1, 32, kinds_input); }, "codes",
+               {{0, 7, 6, "saturation"},
+                {1, 0, 1, "tie"},
+                {2, 1, 0, "flushed-subnormal"},
+                {3, 8, 0, "sign-of-zero"},
+                {4, 2, 3, "neighbour"},
+                {4, 2, 10, "sign"},
+                {4, 2, 6, "code"},
+                {5, 1, 0, "double-rounding"},
+                {6, 4, 5, "tie"}});
+}
+
+/// The residual of 7 is 1, so its scale is 1/4: 1.0625 leaves 1/16, which is 1/4 there and a tie.
+TEST(VerifyCorrect, NamesTheKindsOfACodeOfTheResidual) {
+  expect_kinds([] { return Planted("mxfp4/ocp", "fallback", 1, 32, kinds_input); }, "residual_codes",
+               {{0, 6, 7, "neighbour"}, {1, 2, 3, "neighbour"}, {7, 0, 1, "tie"}, {2, 10, 2, "sign"}});
+}
+
+/// The factor of a macro block with the maximum 4 is 1.5: 0.5 lies on the grid, and 0.75 half way.
+TEST(VerifyCorrect, NamesTheKindsOfACodeUnderAMacroFactor) {
+  const auto right = [] { return Planted("mxfp4/rceil", "mbs", 1, 128, {4, 0.5, 1, 3}); };
+  Planted planted = right();
+  ASSERT_EQ(planted.bytes("macro")[0], 128U);
+  ASSERT_EQ(planted.bytes("scales")[0], 127U);
+  expect_kinds(right, "codes",
+               {{0, 7, 6, "neighbour"}, {1, 2, 1, "tie"}, {2, 3, 2, "neighbour"}, {3, 6, 7, "neighbour"}});
+}
+
+TEST(VerifyCorrect, NamesRandomBits) {
+  const auto right = [] { return Planted("mxfp4/rceil", "sr", 1, 32, {6, 1.2}); };
+  Planted planted = right();
+  const unsigned code = planted.nibble("codes", 1);
+  ASSERT_TRUE(code == 2 || code == 3);
+  expect_kinds(right, "codes", {{1, code, 5 - code, "random-bits"}, {1, code, 7, "code"}});
+}
+
+TEST(VerifyCorrect, NamesCodesUnderANanScale) {
+  Planted planted("mxfp4/ocp", "fallback", 1, 32, {1, std::nan("")});
+  ASSERT_EQ(planted.bytes("scales")[0], 255U);
+  planted.set_nibble("codes", 0, 2);
+  const Finding finding = planted.verdict()->finding;
+  EXPECT_EQ(finding.cause, Cause::special);
+  EXPECT_EQ(finding.kind, "nan-scale-codes");
 }
 
 TEST(VerifyCorrect, NamesAnotherMask) {
@@ -255,7 +340,7 @@ TEST(VerifyCorrect, NamesAnotherMask) {
 
   Planted other("mxfp4/rceil", both, 1, 128);
   other.set_nibble("residual_codes", kept, static_cast<unsigned>(before) + 1U);
-  expect_verdict(other, Cause::element, "code", "residual_codes", {0, column / 32, column % 32}, 1);
+  expect_verdict(other, Cause::element, "neighbour", "residual_codes", {0, column / 32, column % 32}, 1);
 
   Planted dense("mxfp4/rceil", "fallback", 1, 128);  // nothing is masked, so a lost code is a wrong code
   const std::size_t coded = dense.find_nibble("residual_codes", 0, is_kept);
@@ -374,6 +459,8 @@ TEST(VerifyCorrectGemm, NamesAValue) {
   expect_text(planted, "correct-gemm mxfp4/rceil " + suite::group_name(planted.group().spec) +
                            " class correct-gemm-random case ");
   expect_text(planted, " at row 1 column 2\n  expected  " + hex_float(word));
+  planted.set_word("c", 5, word + 3);  // no accumulator that is known gives this
+  expect_verdict(planted, Cause::element, "value", "", {1, 0, 2}, (word & float_sign_mask) != 0 ? -3 : 3);
   planted.set_word("c", 5, canonical_nan_bits);
   expect_verdict(planted, Cause::special, "nan-value", "", {1, 0, 2}, 0);
 }
