@@ -12,6 +12,7 @@ extern const Verb decompose_verb;
 extern const Verb dequantize_verb;
 extern const Verb diff_verb;
 extern const Verb explain_verb;
+extern const Verb export_verb;
 extern const Verb gemm_verb;
 extern const Verb generate_verb;
 extern const Verb info_verb;
