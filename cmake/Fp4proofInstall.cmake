@@ -14,12 +14,15 @@ foreach(room IN LISTS rooms)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${room}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/fp4proof"
     FILES_MATCHING PATTERN "*.h")
 endforeach()
-if(TARGET fp4proof)
-  list(APPEND targets fp4proof)
-endif()
+foreach(target IN ITEMS fp4proof fp4proof_plain)
+  if(TARGET ${target})
+    list(APPEND targets ${target})
+  endif()
+endforeach()
 
 install(TARGETS ${targets} EXPORT fp4proof-targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(EXPORT fp4proof-targets NAMESPACE fp4proof:: DESTINATION "${package_folder}")
 

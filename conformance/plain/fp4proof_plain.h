@@ -52,8 +52,8 @@ extern "C" {
 
 /* What functions return besides results. */
 enum {
-  FP4PROOF_E_PROFILE = -1,  /* no profile has this name or index */
-  FP4PROOF_E_ARGUMENT = -2, /* a null pointer, a count out of range, a bit above a code, a tensor scale out of place */
+  FP4PROOF_E_PROFILE = -1,     /* no profile has this name or index */
+  FP4PROOF_E_ARGUMENT = -2,    /* a null pointer, a count out of range, a tensor scale where the profile has none */
   FP4PROOF_E_ACCUMULATOR = -3, /* no accumulator has this name, or it does not take these formats */
   FP4PROOF_E_PAIR = -4,        /* blocks of different lengths have no dot product */
   FP4PROOF_E_REFUSED = -5,     /* the block holds NaN or infinity, which the profile refuses */
@@ -109,7 +109,7 @@ FP4PROOF_PLAIN_API int fp4proof_quantize_block(int profile, const unsigned int* 
                                                unsigned int tensor_scale, unsigned char* codes, unsigned char* scales);
 
 /* Dequantizes a block: value = element * scale, rounded once to binary32 (ties to even, gradual underflow, overflow to
- * infinity); under a NaN scale 0x7FC00000. Any byte is a valid scale; bits above the width of a code must be 0.
+ * infinity); under a NaN scale 0x7FC00000. Any byte is a valid scale; bits above the width of a code are ignored.
  * `values` receives R * C words. Returns 0. */
 FP4PROOF_PLAIN_API int fp4proof_dequantize_block(int profile, const unsigned char* codes, const unsigned char* scales,
                                                  unsigned int tensor_scale, unsigned int* values);

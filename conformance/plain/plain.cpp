@@ -104,21 +104,12 @@ struct Coded {
   unsigned tensor_scale;
 };
 
-/// Copies codes and scales; the status in `status` where they cannot be what they claim.
-portable::Quantized read_coded(const Profile& profile, const Geometry& geometry, const Coded& coded, int& status) {
-  status = check_tensor_scale(profile, coded.tensor_scale);
+portable::Quantized quantized_of(const Geometry& geometry, const Coded& coded) {
   portable::Quantized quantized;
   quantized.geometry = geometry;
   quantized.codes.assign(coded.codes, coded.codes + geometry.code_bytes());
   quantized.scales.assign(coded.scales, coded.scales + geometry.scale_bytes());
   quantized.tensor_scale = float_from_bits(coded.tensor_scale);
-  const ElementSpec element = element_spec(profile.element);
-  if (element.is_nibble()) return quantized;
-  for (const std::uint8_t code : quantized.codes) {
-    if (code >> element.bits() == 0) continue;
-    status = fail(FP4PROOF_E_ARGUMENT, "code " + std::to_string(code) + " has bits above the " +
-                                           std::to_string(element.bits()) + " of " + element.name);
-  }
   return quantized;
 }
 
@@ -149,12 +140,10 @@ int dequantize_block(const Profile& profile, const Coded& coded, unsigned* value
   if (coded.codes == nullptr || coded.scales == nullptr || values == nullptr) {
     return null_pointer("fp4proof_dequantize_block");
   }
+  if (const int status = check_tensor_scale(profile, coded.tensor_scale); status != 0) return status;
   const Result<Geometry> geometry = geometry_of(profile, profile.block.rows, 1);
   if (!geometry) return fail(FP4PROOF_E_INTERNAL, geometry.error().message);
-  int status = 0;
-  const portable::Quantized quantized = read_coded(profile, *geometry, coded, status);
-  if (status != 0) return status;
-  const std::vector<float> decoded = portable::dequantize(profile, quantized);
+  const std::vector<float> decoded = portable::dequantize(profile, quantized_of(*geometry, coded));
   std::memcpy(values, decoded.data(), decoded.size() * sizeof(float));
   return 0;
 }
@@ -165,6 +154,8 @@ int dot(const Profile& profile_a, const Coded& a, const Profile& profile_b, cons
       accumulator == nullptr || word == nullptr) {
     return null_pointer("fp4proof_dot");
   }
+  if (const int status = check_tensor_scale(profile_a, a.tensor_scale); status != 0) return status;
+  if (const int status = check_tensor_scale(profile_b, b.tensor_scale); status != 0) return status;
   if (blocks < 1 || blocks > most_blocks) {
     return fail(FP4PROOF_E_ARGUMENT, std::to_string(blocks) + " blocks; take 1 to " + std::to_string(most_blocks));
   }
@@ -184,12 +175,8 @@ int dot(const Profile& profile_a, const Coded& a, const Profile& profile_b, cons
   if (!geometry_a) return fail(FP4PROOF_E_INTERNAL, geometry_a.error().message);
   const Result<Geometry> geometry_b = geometry_of(profile_b, 1, blocks);
   if (!geometry_b) return fail(FP4PROOF_E_INTERNAL, geometry_b.error().message);
-  int status = 0;
-  const portable::Quantized row_a = read_coded(profile_a, *geometry_a, a, status);
-  if (status != 0) return status;
-  const portable::Quantized row_b = read_coded(profile_b, *geometry_b, b, status);
-  if (status != 0) return status;
-  const Result<std::vector<float>> c = portable::gemm(profile_a, row_a, profile_b, row_b, *rule);
+  const Result<std::vector<float>> c =
+      portable::gemm(profile_a, quantized_of(*geometry_a, a), profile_b, quantized_of(*geometry_b, b), *rule);
   if (!c) return fail(FP4PROOF_E_ACCUMULATOR, c.error().message);
   *word = float_bits(c->front());
   return 0;
@@ -205,7 +192,7 @@ const char* fp4proof_status_text(int status) {
   switch (status) {
     case 0: return "done";
     case FP4PROOF_E_PROFILE: return "no profile has this name or index";
-    case FP4PROOF_E_ARGUMENT: return "an argument is impossible: a null pointer, a count, a code, a tensor scale";
+    case FP4PROOF_E_ARGUMENT: return "an argument is impossible: a null pointer, a count, a tensor scale";
     case FP4PROOF_E_ACCUMULATOR: return "no accumulator has this name, or it does not take these formats";
     case FP4PROOF_E_PAIR: return "blocks of different lengths have no dot product";
     case FP4PROOF_E_REFUSED: return "the block holds NaN or infinity, which the profile refuses";

@@ -5,7 +5,7 @@
 //
 // Each mismatch is printed with its case; the last line counts what was compared.
 
-package reference;
+package fp4proof_plain;
   import "DPI-C" function int fp4proof_profile(input string name);
   import "DPI-C" function string fp4proof_last_error();
   import "DPI-C" function int fp4proof_dequantize_block(input int profile, input byte unsigned codes[16],
@@ -22,31 +22,42 @@ package reference;
   endfunction
 endpackage
 
-// Decodes every element of an exported group of dequantize cases.
-module decode_vectors #(
-    parameter string GROUP = "1x32",
-    parameter int CASES = 1
+module mxfp4_bench #(
+    parameter int DECODE_CASES = 1,   // cases of dequantize 1x32, of gemm 7x7x32-seq512, of gemm 16x16x32-seq512,
+    parameter int DOT_CASES = 1,      // as their sidecars say
+    parameter int MORE_DOT_CASES = 1,
+    parameter int RANDOM_DOTS = 20000
 );
-  logic [63:0]   case_id[CASES];
-  logic [127:0]  codes  [CASES];
-  logic [7:0]    scales [CASES];
-  logic [1023:0] values [CASES];
-  logic [3:0]    code;
-  logic [7:0]    scale;
-  logic [31:0]   value;
-  mxfp4_decode decoder (.*);
+  import fp4proof_plain::*;
 
-  task automatic read(input string folder);
+  logic [3:0]   code;
+  logic [7:0]   scale;
+  logic [31:0]  value;
+  logic [127:0] a_codes;
+  logic [127:0] b_codes;
+  logic [7:0]   a_scale;
+  logic [7:0]   b_scale;
+  logic [31:0]  dot;
+  mxfp4_unit unit (.*);
+
+  string folder;
+  int    compared;
+  int    wrong;
+  int    profile;
+
+  // Every element of the exported blocks. One word holds a block, element 0 in its lowest bits.
+  logic [63:0]   case_id[DECODE_CASES];
+  logic [127:0]  codes  [DECODE_CASES];
+  logic [7:0]    scales [DECODE_CASES];
+  logic [1023:0] values [DECODE_CASES];
+  task automatic check_exported_values();
     string stem;
-    stem = {folder, "/dequantize.mxfp4.ocp/", GROUP};
+    stem = {folder, "/dequantize.mxfp4.ocp/1x32"};
     $readmemh({stem, ".case_id.hex"}, case_id);
     $readmemh({stem, ".codes.hex"}, codes);
     $readmemh({stem, ".scales.hex"}, scales);
     $readmemh({stem, ".values.hex"}, values);
-  endtask
-
-  task automatic check(inout int compared, inout int wrong);
-    for (int k = 0; k < CASES; k++) begin
+    for (int k = 0; k < DECODE_CASES; k++) begin
       for (int i = 0; i < 32; i++) begin
         code = codes[k][4*i+:4];
         scale = scales[k];
@@ -60,110 +71,72 @@ module decode_vectors #(
       end
     end
   endtask
-endmodule
 
-// Multiplies every row of a with every row of b in an exported group of gemm cases of one block.
-module dot_vectors #(
-    parameter string GROUP = "7x7x32-seq512",
-    parameter int CASES = 1,
-    parameter int SIZE = 7
-);
-  logic [63:0]  case_id [CASES];
-  logic [127:0] as_codes[CASES*SIZE];
-  logic [7:0]   as_scale[CASES*SIZE];
-  logic [127:0] bs_codes[CASES*SIZE];
-  logic [7:0]   bs_scale[CASES*SIZE];
-  logic [31:0]  c       [CASES*SIZE*SIZE];
-  logic [127:0] a_codes;
-  logic [127:0] b_codes;
-  logic [7:0]   a_scale;
-  logic [7:0]   b_scale;
-  logic [31:0]  dot;
-  mxfp4_block_dot unit (.*);
-
-  task automatic read(input string folder);
+  // Every row of a with every row of b in exported products of one block; c[m][n] stands at (case * size + m) * size + n.
+  localparam int MOST_CASES = (DOT_CASES > MORE_DOT_CASES) ? DOT_CASES : MORE_DOT_CASES;
+  logic [63:0]  product_id[MOST_CASES];
+  logic [127:0] as_codes  [MOST_CASES*16];
+  logic [7:0]   as_scale  [MOST_CASES*16];
+  logic [127:0] bs_codes  [MOST_CASES*16];
+  logic [7:0]   bs_scale  [MOST_CASES*16];
+  logic [31:0]  c         [MOST_CASES*256];
+  task automatic check_exported_products(input string group, input int cases, input int size);
     string stem;
-    stem = {folder, "/gemm.mxfp4.ocp/", GROUP};
-    $readmemh({stem, ".case_id.hex"}, case_id);
+    stem = {folder, "/gemm.mxfp4.ocp/", group};
+    $readmemh({stem, ".case_id.hex"}, product_id);
     $readmemh({stem, ".a_codes.hex"}, as_codes);
     $readmemh({stem, ".a_scales.hex"}, as_scale);
     $readmemh({stem, ".b_codes.hex"}, bs_codes);
     $readmemh({stem, ".b_scales.hex"}, bs_scale);
     $readmemh({stem, ".c.hex"}, c);
-  endtask
-
-  task automatic check(inout int compared, inout int wrong);
-    for (int k = 0; k < CASES; k++) begin
-      for (int m = 0; m < SIZE; m++) begin
-        for (int n = 0; n < SIZE; n++) begin
-          a_codes = as_codes[k*SIZE+m];
-          a_scale = as_scale[k*SIZE+m];
-          b_codes = bs_codes[k*SIZE+n];
-          b_scale = bs_scale[k*SIZE+n];
-          #1;
-          compared++;
-          if (dot !== c[(k*SIZE+m)*SIZE+n]) begin
-            wrong++;
-            $display("MISMATCH case %016x, c[%0d][%0d]: %08x, must be %08x", case_id[k], m, n, dot,
-                     c[(k*SIZE+m)*SIZE+n]);
-          end
+    for (int row = 0; row < cases * size; row++) begin
+      for (int n = 0; n < size; n++) begin
+        a_codes = as_codes[row];
+        a_scale = as_scale[row];
+        b_codes = bs_codes[row/size*size+n];
+        b_scale = bs_scale[row/size*size+n];
+        #1;
+        compared++;
+        if (dot !== c[row*size+n]) begin
+          wrong++;
+          $display("MISMATCH case %016x, c[%0d][%0d]: %08x, must be %08x", product_id[row/size], row % size, n, dot,
+                   c[row*size+n]);
         end
       end
     end
   endtask
-endmodule
-
-// Every code under every scale, and dots of random blocks, against the functions of fp4proof_plain.h.
-module against_reference #(
-    parameter int DOTS = 20000
-);
-  import reference::*;
-  logic [3:0]   code;
-  logic [7:0]   scale;
-  logic [31:0]  value;
-  mxfp4_decode decoder (.*);
-  logic [127:0] a_codes;
-  logic [127:0] b_codes;
-  logic [7:0]   a_scale;
-  logic [7:0]   b_scale;
-  logic [31:0]  dot;
-  mxfp4_block_dot unit (.*);
 
   byte unsigned a_bytes[16];
   byte unsigned b_bytes[16];
   byte unsigned a_byte [1];
   byte unsigned b_byte [1];
-  int unsigned  values [32];
+  int unsigned  block  [32];
   int unsigned  answer;
 
-  task automatic check_decoder(inout int compared, inout int wrong);
-    int profile;
-    profile = fp4proof_profile("mxfp4/ocp");
-    require(profile);
+  // Every code under every scale.
+  task automatic check_decoder();
     for (int i = 0; i < 16; i++) a_bytes[i] = 8'(17 * i);  // code i twice
     for (int s = 0; s < 256; s++) begin
       a_byte[0] = 8'(s);
-      require(fp4proof_dequantize_block(profile, a_bytes, a_byte, ONE, values));
+      require(fp4proof_dequantize_block(profile, a_bytes, a_byte, ONE, block));
       for (int i = 0; i < 16; i++) begin
         code = 4'(i);
         scale = 8'(s);
         #1;
         compared++;
-        if (value !== values[2*i]) begin
+        if (value !== block[2*i]) begin
           wrong++;
-          $display("MISMATCH code %0d under scale %0d: %08x, must be %08x", i, s, value, values[2*i]);
+          $display("MISMATCH code %0d under scale %0d: %08x, must be %08x", i, s, value, block[2*i]);
         end
       end
     end
   endtask
 
-  // A product is a normal number for scales that sum to about 254; half of the pairs lie around the smallest numbers.
-  task automatic check_dots(inout int compared, inout int wrong);
-    int profile;
+  // Random blocks. A product is a normal number for scales that sum to about 254; half of the pairs lie around the
+  // smallest numbers, where products are rounded.
+  task automatic check_random_products();
     int total;
-    profile = fp4proof_profile("mxfp4/ocp");
-    require(profile);
-    for (int k = 0; k < DOTS; k++) begin
+    for (int k = 0; k < RANDOM_DOTS; k++) begin
       for (int i = 0; i < 16; i++) begin
         a_bytes[i] = 8'($urandom);
         b_bytes[i] = 8'($urandom);
@@ -185,33 +158,18 @@ module against_reference #(
       end
     end
   endtask
-endmodule
 
-module mxfp4_bench #(
-    parameter int DECODE_CASES = 1,
-    parameter int DOT_CASES = 1,
-    parameter int MORE_DOT_CASES = 1
-);
-  decode_vectors #(.GROUP("1x32"), .CASES(DECODE_CASES)) decode ();
-  dot_vectors #(.GROUP("7x7x32-seq512"), .CASES(DOT_CASES), .SIZE(7)) dots ();
-  dot_vectors #(.GROUP("16x16x32-seq512"), .CASES(MORE_DOT_CASES), .SIZE(16)) more_dots ();
-  against_reference live ();
-
-  string folder;
-  int compared;
-  int wrong;
   initial begin
-    if (!$value$plusargs("vectors=%s", folder)) $fatal(1, "say where the vectors are: +vectors=DIR");
+    if ($value$plusargs("vectors=%s", folder) == 0) $fatal(1, "say where the vectors are: +vectors=DIR");
     compared = 0;
     wrong = 0;
-    decode.read(folder);
-    dots.read(folder);
-    more_dots.read(folder);
-    decode.check(compared, wrong);
-    dots.check(compared, wrong);
-    more_dots.check(compared, wrong);
-    live.check_decoder(compared, wrong);
-    live.check_dots(compared, wrong);
+    profile = fp4proof_profile("mxfp4/ocp");
+    require(profile);
+    check_exported_values();
+    check_exported_products("7x7x32-seq512", DOT_CASES, 7);
+    check_exported_products("16x16x32-seq512", MORE_DOT_CASES, 16);
+    check_decoder();
+    check_random_products();
     $display("%0d compared, %0d wrong", compared, wrong);
     if (wrong != 0) $fatal(1, "the design differs from the reference");
     $finish;
