@@ -98,7 +98,7 @@ std::vector<Change> changes_of(suite::Operation operation, const Profile& profil
   for (const Hypothesis& hypothesis : hypotheses()) {
     const bool applies =
         (hypothesis.operations & set_of(operation)) != 0 && (hypothesis.families & set_of(profile.family)) != 0;
-    if (!applies) continue;
+    if (!applies || (hypothesis.applies != nullptr && !hypothesis.applies(profile))) continue;
     Change change = change_of(hypothesis, profile);
     if (!keeps_shape(profile, change.model) || is_same_grid(profile, change.model)) continue;
     if (same_kernel(operation, faithful, change.model)) continue;

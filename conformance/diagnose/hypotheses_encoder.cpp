@@ -35,6 +35,8 @@ void append_scale_faults(std::vector<Hypothesis>& rows) {
       {"fp32-reciprocal", "block scale by binary32 reciprocals of 6 and of the tensor scale", of_nvfp4,
        number(fp32_reciprocal)},
       {"half-block", "scale of the first half of the block", every_family, number(half_block)},
+      {"signed-maximum", "scale of the largest signed value, negative ones left out", every_family,
+       number(signed_maximum)},
       {"two-blocks", "one scale for two blocks", every_family, number(two_blocks)},
   });
   for (const FaultRow& row : faults) {
@@ -63,6 +65,11 @@ void append_element_faults(std::vector<Hypothesis>& rows) {
   }
   rows.push_back({"rounding", "up", "elements rounded away from zero", quantizes, every_family, cost_of_change,
                   set_element_fault, number(up)});
+  rows.push_back({"rounding", "no-sticky", "elements rounded on two more bits, all others dropped", quantizes,
+                  every_family, cost_of_change, set_element_fault, number(no_sticky)});
+  rows.push_back({"saturation", "nan", "elements beyond the largest code NaN or infinity", quantizes, of_mx,
+                  cost_of_change, set_element_fault, number(beyond_nan), nullptr, true,
+                  [](const Profile& profile) { return element_spec(profile.element).nan_code != 0; }});
   rows.push_back({"saturation", "wrapped", "codes beyond the largest wrap around", quantizes, every_family,
                   cost_of_change, set_element_fault, number(wrapped)});
 }
@@ -73,6 +80,10 @@ void append_shifts(std::vector<Hypothesis>& rows) {
     rows.push_back({"scale-offset", by, fmt::format("scale codes off by {}, elements quantized under them", by),
                     quantizes, every_family, cost_of_change,
                     [](KernelModel& model, int value) { model.encode.scale_shift = value; }, shift});
+    rows.push_back({"scale-offset", "exponent" + by,
+                    fmt::format("scale exponents off by {} before the code is clamped", by), quantizes, of_mx,
+                    cost_of_variant, [](KernelModel& model, int value) { model.encode.exponent_shift = value; },
+                    shift});
     rows.push_back({"scale-offset", "stored" + by, fmt::format("scale codes stored off by {}, elements right", by),
                     quantizes, every_family, cost_of_change,
                     [](KernelModel& model, int value) { model.encode.stored_shift = value; }, shift});
@@ -164,6 +175,7 @@ void append_code_changes(std::vector<Hypothesis>& rows) {
       {CodeChange::previous, "code-offset", "-1", "every element code one too small"},
       {CodeChange::larger, "code-offset", "magnitude+1", "every magnitude code one too large"},
       {CodeChange::smaller, "code-offset", "magnitude-1", "every magnitude code one too small"},
+      {CodeChange::zero, "codes", "zero", "every element a zero of its sign"},
       {CodeChange::unsigned_all, "code-sign", "lost", "signs of the element codes lost"},
   });
   for (const Row& row : changes) {
@@ -195,6 +207,10 @@ void append_encoder_rows(std::vector<Hypothesis>& rows) {
   append_grids(rows);
   rows.push_back({"levels", "strided", "micro-exponents over strided elements, i mod 8 in place of i div 8", quantizes,
                   of_hif4, cost_of_change, [](KernelModel& model, int) { model.encode.strided_levels = true; }});
+  rows.push_back({"levels", "none", "micro-exponents never set", quantizes, of_hif4, cost_of_change,
+                  [](KernelModel& model, int) { model.encode.without_levels = true; }});
+  rows.push_back({"tensor-scale", "elements-ignored", "elements not divided by the tensor scale", quantizes, of_nvfp4,
+                  cost_of_change, [](KernelModel& model, int) { model.encode.elements_without_tensor_scale = true; }});
   rows.push_back({"tensor-scale", "ignored", "tensor scale ignored", quantizes, of_nvfp4, cost_of_change,
                   [](KernelModel& model, int) { model.encode.without_tensor_scale = true; }});
   rows.push_back({"random-bits", "low", "the low bits of the random words", quantizes, every_family, cost_of_change,

@@ -93,6 +93,10 @@ void append_axes(std::vector<Hypothesis>& rows) {
                   [](KernelModel& model, int) {
                     model.inputs.push_back({transpose_input, 0});
                   }});
+  rows.push_back({"axis", "ignored", "blocks along the rows of memory whatever axis was asked for", quantizes,
+                  every_family, cost_of_change, [](KernelModel& model, int) {
+                    model.inputs.push_back({transpose_input, 1});
+                  }});
   rows.push_back({"axis", "transposed-output", "output written column after column", reads_codes, every_family,
                   cost_of_change, [](KernelModel& model, int) {
                     model.outputs.push_back({transpose_values, 0});

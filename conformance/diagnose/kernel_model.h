@@ -53,6 +53,7 @@ enum class ScaleFault : std::uint8_t {
   fp32_divide,       ///< NVFP4: the quotients are rounded to binary32 first
   fp32_reciprocal,   ///< NVFP4: amax times the binary32 reciprocal of 6 and of the tensor scale
   half_block,        ///< the largest magnitude of the first half of the block
+  signed_maximum,    ///< the largest of the signed values
   two_blocks,        ///< the largest magnitude of two blocks
 };
 
@@ -66,6 +67,8 @@ enum class ElementFault : std::uint8_t {
   inverse_flushed,  ///< the reciprocal of a scale above 2^126 is zero: everything becomes zero
   binary16,         ///< the scaled value is rounded to binary16 first
   up,               ///< what is not on the grid goes away from zero
+  no_sticky,        ///< all but two bits behind the last one of the element are dropped
+  beyond_nan,       ///< beyond the largest code: infinity where the element has one, else NaN
   wrapped,          ///< beyond the largest code the bits wrap around
 };
 
@@ -78,13 +81,16 @@ enum class RandomUse : std::uint8_t { as_stated, low_bits, inverted };
 /// What the encoder of a block does differently.
 struct EncodeModel {
   ScaleFault scale = ScaleFault::none;
-  int scale_shift = 0;    ///< added to the scale code; elements follow it
-  int stored_shift = 0;   ///< added to the scale code as it is written
-  int element_shift = 0;  ///< added to the scale code under which elements are coded
+  int scale_shift = 0;     ///< added to the scale code; elements follow it
+  int exponent_shift = 0;  ///< MX: the same before the code is clamped
+  int stored_shift = 0;    ///< added to the scale code as it is written
+  int element_shift = 0;   ///< added to the scale code under which elements are coded
   ElementFault element = ElementFault::none;
-  std::optional<Element> grid;        ///< elements are coded on another grid
-  bool strided_levels = false;        ///< HiF4: level bits belong to i mod 8 and i mod 16
-  bool without_tensor_scale = false;  ///< NVFP4: coded as if it were 1
+  std::optional<Element> grid;                 ///< elements are coded on another grid
+  bool without_levels = false;                 ///< HiF4: no level bit is ever set
+  bool strided_levels = false;                 ///< HiF4: level bits belong to i mod 8 and i mod 16
+  bool without_tensor_scale = false;           ///< NVFP4: coded as if it were 1
+  bool elements_without_tensor_scale = false;  ///< NVFP4: elements are not divided by it
   NanCode nan_code = NanCode::zero;
   RandomUse random = RandomUse::as_stated;
   bool operator==(const EncodeModel&) const = default;

@@ -29,7 +29,9 @@ struct CodedBlock {
 /// On the word of amax / max (or of amax), as kernels do it.
 std::uint8_t mx_quotient_code(const Profile& profile, std::uint32_t amax_bits, ScaleFault fault) {
   const ElementSpec spec = element_spec(profile.element);
-  const std::uint32_t word = float_bits(float_from_bits(amax_bits) / mx_detail::element_max(spec));
+  const bool of_amax = fault == ScaleFault::mask && profile.scale_rule == ScaleRule::ceil;
+  const float divisor = of_amax ? std::ldexp(1.0F, spec.emax) : mx_detail::element_max(spec);
+  const std::uint32_t word = float_bits(float_from_bits(amax_bits) / divisor);
   constexpr std::uint32_t half = 0x400000U;
   constexpr std::uint32_t above_root_of_two = 0x800000U - 0x3504F4U;  // sqrt(2) is 0x3FB504F3 and a bit
   std::uint32_t field = word >> 23;
@@ -70,7 +72,8 @@ std::uint8_t nvfp4_faulty_code(std::uint32_t amax_bits, float tensor_scale, Scal
 /// The scale code of an ordinary block.
 std::uint8_t faulty_code(const KernelModel& model, const Block& block, std::uint32_t amax_bits) {
   const ScaleFault fault = model.encode.scale;
-  const bool by_amax = fault == ScaleFault::none || fault == ScaleFault::half_block || fault == ScaleFault::two_blocks;
+  const bool by_amax = fault == ScaleFault::none || fault == ScaleFault::half_block ||
+                       fault == ScaleFault::two_blocks || fault == ScaleFault::signed_maximum;
   switch (model.profile.family) {
     case Family::mx:
       return by_amax ? mx_scale_code(model.profile, amax_bits) : mx_quotient_code(model.profile, amax_bits, fault);
@@ -93,6 +96,14 @@ std::uint8_t shifted(Family family, std::uint8_t code, int shift) {
   return static_cast<std::uint8_t>(std::clamp(int{code} + shift, 0, int{largest_scale(family)}));
 }
 
+/// The scale code under an exponent that is off before it is clamped: that of a shifted largest magnitude.
+std::uint8_t code_of_maximum(const KernelModel& model, const Block& block, std::uint32_t amax_bits) {
+  const int shift = model.encode.exponent_shift;
+  const float moved = std::ldexp(float_from_bits(amax_bits), shift);
+  if (std::isfinite(moved)) return faulty_code(model, block, float_bits(moved));
+  return shifted(model.profile.family, faulty_code(model, block, amax_bits), shift);
+}
+
 /// The scale code, infinity and all-zero blocks included; NaN blocks are settled before.
 std::uint8_t scale_of(const KernelModel& model, const Block& block, const BlockScan& scan) {
   const Profile& profile = model.profile;
@@ -100,22 +111,43 @@ std::uint8_t scale_of(const KernelModel& model, const Block& block, const BlockS
   if (scan.has_inf) return profile.family == Family::mx ? profile.inf_scale_code : largest_scale(profile.family);
   std::uint8_t code = 0;
   if (scan.amax_bits != 0) {
-    code = faulty_code(model, block, scan.amax_bits);
+    code = code_of_maximum(model, block, scan.amax_bits);
   } else if (profile.family == Family::mx) {
     code = profile.zero_scale_code;
   }
   return code == nan_scale(profile.family) ? code : shifted(profile.family, code, model.encode.scale_shift);
 }
 
-/// The code without a limit at the largest one, its bits cut to those of a magnitude code.
-std::uint8_t wrapped_code(const Profile& profile, const Magnitude& m) {
+/// The exponent of the step of the element's grid at m.
+int step_at(const ElementSpec& spec, const Magnitude& m) {
+  return std::max(floor_log2(m), 1 - spec.bias) - spec.mantissa_bits;
+}
+
+/// The code without a limit at the largest one.
+std::uint64_t unlimited_code(const Profile& profile, const Magnitude& m) {
   const ElementSpec spec = element_spec(profile.element);
   if (m.significand == 0) return 0;
-  const int smallest_normal = 1 - spec.bias;
-  const int binade = std::max(floor_log2(m), smallest_normal);
-  const std::uint64_t whole = round_to_step(m, binade - spec.mantissa_bits, profile.rounding, 0, 32);
-  const std::uint64_t code = whole + (static_cast<std::uint64_t>(binade - smallest_normal) << spec.mantissa_bits);
-  return static_cast<std::uint8_t>(code & (spec.sign_mask() - 1U));
+  const int step = step_at(spec, m);
+  const std::uint64_t whole = round_to_step(m, step, profile.rounding, 0, 32);
+  return whole + (static_cast<std::uint64_t>(step + spec.mantissa_bits - 1 + spec.bias) << spec.mantissa_bits);
+}
+
+/// Its bits cut to those of a magnitude code.
+std::uint8_t wrapped_code(const Profile& profile, const Magnitude& m) {
+  return static_cast<std::uint8_t>(unlimited_code(profile, m) & (element_spec(profile.element).sign_mask() - 1U));
+}
+
+std::uint8_t code_or_nan(const Profile& profile, const Magnitude& m) {
+  const ElementSpec spec = element_spec(profile.element);
+  const std::uint64_t code = unlimited_code(profile, m);
+  if (code <= spec.max_code) return static_cast<std::uint8_t>(code);
+  return spec.inf_code != 0 ? spec.inf_code : spec.nan_code;
+}
+
+Magnitude without_sticky(const Profile& profile, const Magnitude& m) {
+  if (m.significand == 0) return m;
+  const int step = step_at(element_spec(profile.element), m) - 2;
+  return {round_to_step(m, step, Rounding::rtz, 0, 0), step};
 }
 
 /// Everything that decides one element.
@@ -178,6 +210,12 @@ std::uint8_t faulty_element(const Profile& profile, ElementFault fault, const El
   if (fault == ElementFault::up) return signed_code(profile, at.word, code_above(profile, exact_scaled(profile, at)));
   if (fault == ElementFault::wrapped)
     return signed_code(profile, at.word, wrapped_code(profile, exact_scaled(profile, at)));
+  if (fault == ElementFault::beyond_nan)
+    return signed_code(profile, at.word, code_or_nan(profile, exact_scaled(profile, at)));
+  if (fault == ElementFault::no_sticky) {
+    const Magnitude m = without_sticky(profile, exact_scaled(profile, at));
+    return signed_code(profile, at.word, round_scaled(profile, m, at.random));
+  }
   if (fault == ElementFault::binary16) {
     const Magnitude m = round_to_precision(exact_scaled(profile, at), 11);
     return signed_code(profile, at.word, round_scaled(profile, m, at.random), underflows_float(m));
@@ -235,7 +273,7 @@ std::uint32_t random_of(const Profile& profile, RandomUse use, std::uint32_t wor
 
 /// The scale word of a row of the block under a scale code.
 std::uint32_t row_scale_of(const KernelModel& model, const Block& block, int row, std::uint8_t code) {
-  if (model.profile.family != Family::hif4) return code;
+  if (model.profile.family != Family::hif4 || model.encode.without_levels) return code;
   if (!model.encode.strided_levels) return hif4_detail::row_word(model.profile, block.words.data(), row, code);
   return (verify::strided_word(model.profile, block.words) & ~0xFFU) | code;
 }
@@ -264,7 +302,7 @@ CodedBlock coded_block(const KernelModel& model, const Block& block) {
   BlockScan scan = scan_block(profile, block.scale_words.data(), static_cast<int>(block.scale_words.size()));
   const BlockScan whole = scan_block(profile, block.words.data(), rows * cols);
   scan.has_nan = whole.has_nan;
-  scan.has_inf = whole.has_inf;
+  if (model.encode.scale != ScaleFault::signed_maximum) scan.has_inf = whole.has_inf;
   const std::uint8_t code = is_nan_block(profile, scan) ? nan_scale(profile.family) : scale_of(model, block, scan);
   if (code == nan_scale(profile.family)) {
     std::ranges::fill(coded.row_scales, code);
@@ -274,6 +312,7 @@ CodedBlock coded_block(const KernelModel& model, const Block& block) {
   Profile grid = profile;
   grid.element = encode.grid.value_or(profile.element);
   const std::uint8_t of_elements = shifted(profile.family, code, encode.element_shift);
+  const float of_tensor = encode.elements_without_tensor_scale ? 1.0F : block.tensor_scale;
   for (int row = 0; row < rows; ++row) {
     const std::uint32_t row_scale = row_scale_of(model, block, row, code);
     const std::uint32_t used = with_code(profile.family, row_scale, of_elements);
@@ -287,7 +326,7 @@ CodedBlock coded_block(const KernelModel& model, const Block& block) {
       }
       const std::uint32_t random = block.random.empty() ? 0 : random_of(profile, encode.random, block.random[i]);
       coded.codes[i] = element_of(grid, encode,
-                                  {used, block.tensor_scale, column, levels_of(model, row_scale, column),
+                                  {used, of_tensor, column, levels_of(model, row_scale, column),
                                    prepared_word(profile, block.words[i]), random});
     }
   }
@@ -326,6 +365,10 @@ Block block_at(const KernelModel& model, const CaseWords& words, std::int64_t ro
       break;
     case ScaleFault::two_blocks:
       gathered.scale_words = part_of(words, words.words, shape, row, block / 2 * 2 * shape.cols, 2 * shape.cols);
+      break;
+    case ScaleFault::signed_maximum:
+      for (const std::uint32_t word : gathered.words)
+        gathered.scale_words.push_back((word & float_sign_mask) != 0 ? 0 : word);
       break;
     default: gathered.scale_words = gathered.words;
   }

@@ -123,19 +123,20 @@ std::uint32_t exchanged_levels(std::uint32_t word) {
 
 std::uint32_t restored_levels(std::uint32_t word) { return exchanged_levels(exchanged_levels(word)); }
 
-/// In a layout that needs no padding for the shape.
+/// The bytes of a padded layout that there is room for; padding is zero, and so is what was cut off.
 bool change_layout(const Part& part, ScaleLayout layout, Buffer& bytes) {
   const auto size = static_cast<std::size_t>(scale_bytes(part.profile.family));
   const ScaleGrid grid = {part.rows, part.row_bytes / size, size};
-  if (!scale_layout_fits(layout, size) || scale_buffer_bytes(layout, grid) != bytes.size()) return false;
-  Buffer result(bytes.size());
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const ScalePlace place = scale_place(layout, grid, i);
-    const std::size_t canonical = scale_offset(ScaleLayout::row_major, grid, place.row, place.col, place.byte);
+  if (!scale_layout_fits(layout, size)) return false;
+  Buffer result(bytes.size(), 0);
+  for (std::size_t canonical = 0; canonical < bytes.size(); ++canonical) {
+    const ScalePlace place = scale_place(ScaleLayout::row_major, grid, canonical);
+    const std::size_t stored = scale_offset(layout, grid, place.row, place.col, place.byte);
+    if (stored >= bytes.size()) continue;
     if (part.is_read) {
-      result[canonical] = bytes[i];
+      result[canonical] = bytes[stored];
     } else {
-      result[i] = bytes[canonical];
+      result[stored] = bytes[canonical];
     }
   }
   bytes = std::move(result);

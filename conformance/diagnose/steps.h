@@ -21,7 +21,7 @@ enum class WordChange : std::uint8_t {
 /// Changes every word of `input`; the parameter is a WordChange.
 void change_words(Working& working, int parameter);
 
-/// Reads `input` column after column.
+/// Reads `input` column after column; parameter 1: only where blocks run along the rows.
 void transpose_input(Working& working, int parameter);
 
 /// Exchanges tensors a_... and b_... of equal size whose names end in codes (parameter 0: all tensors), or in scales
@@ -54,6 +54,7 @@ enum class CodeChange : std::uint8_t {
   larger,         ///< magnitude + 1, not beyond the largest
   smaller,        ///< magnitude - 1, not below 0
   zero_unsigned,  ///< the code of -0 becomes 0
+  zero,           ///< magnitude 0, the sign kept
   unsigned_all,   ///< every sign cleared
 };
 

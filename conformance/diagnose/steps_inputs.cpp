@@ -38,7 +38,8 @@ void change_words(Working& working, int parameter) {
   }
 }
 
-void transpose_input(Working& working, int) {
+void transpose_input(Working& working, int parameter) {
+  if (parameter == 1 && working.cases.spec.axis != 0) return;
   for (CaseTensor& tensor : working.cases.tensors) {
     if (tensor.name != "input" && tensor.name != "random") continue;
     const auto rows = static_cast<std::size_t>(working.cases.spec.rows);

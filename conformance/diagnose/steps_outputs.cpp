@@ -41,6 +41,7 @@ std::uint8_t changed_code(const ElementSpec& spec, CodeChange change, std::uint8
     case CodeChange::larger: return magnitude >= spec.max_code ? code : static_cast<std::uint8_t>(code + 1);
     case CodeChange::smaller: return magnitude == 0 ? code : static_cast<std::uint8_t>(code - 1);
     case CodeChange::zero_unsigned: return magnitude == 0 ? 0 : code;
+    case CodeChange::zero: return sign;
     case CodeChange::unsigned_all: return static_cast<std::uint8_t>(code ^ sign);
   }
   return code;
