@@ -61,6 +61,26 @@ Change change_of(const Hypothesis& hypothesis, const Profile& profile) {
   return change;
 }
 
+/// A named stack without what does not show: its name, and for a product everything that coded operands have behind
+/// them already.
+CorrectionStack meaning_of(suite::Operation operation, std::string_view name) {
+  CorrectionStack stack = *find_correction_stack(name);
+  stack.name = stack.summary = {};
+  if (operation != suite::Operation::correct_gemm) return stack;
+  CorrectionStack product;
+  product.tile = stack.tile;
+  product.three_quarters = stack.three_quarters;
+  product.macro = stack.macro;
+  product.residual.on = stack.residual.on;
+  product.residual.alpha = stack.residual.alpha;
+  return product;
+}
+
+bool same_corrections(suite::Operation operation, const CorrectModel& a, const CorrectModel& b) {
+  if (a == b) return true;
+  return !a.stack.empty() && !b.stack.empty() && meaning_of(operation, a.stack) == meaning_of(operation, b.stack);
+}
+
 /// A grid equal to the question's own is no change.
 bool is_same_grid(const Profile& profile, const KernelModel& model) {
   return model.encode.grid == profile.element || model.decode.grid == profile.element;
@@ -74,6 +94,7 @@ std::span<const Hypothesis> hypotheses() {
     append_rule_rows(all);
     append_encoder_rows(all);
     append_decoder_rows(all);
+    append_correction_rows(all);
     append_layout_rows(all);
     return all;
   }();
@@ -88,8 +109,9 @@ KernelModel faithful_model(const Profile& profile) {
 
 bool same_kernel(suite::Operation operation, const KernelModel& a, const KernelModel& b) {
   return suite::same_rule(operation, a.profile, b.profile) && a.inputs == b.inputs && a.other_axis == b.other_axis &&
-         a.encode == b.encode && a.decode == b.decode && a.sum == b.sum && a.stack == b.stack &&
-         a.either_neighbour == b.either_neighbour && a.outputs == b.outputs && a.packing == b.packing;
+         a.encode == b.encode && a.decode == b.decode && a.sum == b.sum &&
+         same_corrections(operation, a.correct, b.correct) && a.either_neighbour == b.either_neighbour &&
+         a.outputs == b.outputs && a.packing == b.packing;
 }
 
 std::vector<Change> changes_of(suite::Operation operation, const Profile& profile) {

@@ -34,6 +34,8 @@ void append_scale_faults(std::vector<Hypothesis>& rows) {
       {"fp32-divide", "block scale from quotients rounded to binary32", of_nvfp4, number(fp32_divide)},
       {"fp32-reciprocal", "block scale by binary32 reciprocals of 6 and of the tensor scale", of_nvfp4,
        number(fp32_reciprocal)},
+      {"subnormal-flushed", "subnormal block scales flushed to zero", of_nvfp4, number(subnormal_flushed)},
+      {"never-zero", "block scales not below the smallest code above zero", of_nvfp4, number(never_zero)},
       {"half-block", "scale of the first half of the block", every_family, number(half_block)},
       {"signed-maximum", "scale of the largest signed value, negative ones left out", every_family,
        number(signed_maximum)},

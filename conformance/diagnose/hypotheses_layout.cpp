@@ -6,7 +6,6 @@
 #include "conformance/diagnose/hypothesis_rows.h"
 #include "conformance/diagnose/reorder.h"
 #include "conformance/diagnose/steps.h"
-#include "formats/spec_corrections.h"
 
 namespace fp4proof::diagnose {
 
@@ -144,23 +143,10 @@ void append_memory_faults(std::vector<Hypothesis>& rows) {
   }
 }
 
-void append_stacks(std::vector<Hypothesis>& rows) {
-  const auto stacks = correction_stacks();
-  for (std::size_t i = 0; i < stacks.size(); ++i) {
-    const std::string name(stacks[i].name);
-    const std::string text = name == "none" ? "no correction" : fmt::format("corrections {}", name);
-    rows.push_back(
-        {"corrections", name, text, corrects | multiplies_corrected, every_family, cost_of_change,
-         [](KernelModel& model, int index) { model.stack = correction_stacks()[static_cast<std::size_t>(index)].name; },
-         static_cast<int>(i)});
-  }
-}
-
 }  // namespace
 
 void append_layout_rows(std::vector<Hypothesis>& rows) {
   append_axes(rows);
-  append_stacks(rows);
   append_code_orders(rows);
   append_scale_orders(rows);
   append_memory_faults(rows);

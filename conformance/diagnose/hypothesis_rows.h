@@ -33,7 +33,9 @@ void append_rule_rows(std::vector<Hypothesis>& rows);
 void append_encoder_rows(std::vector<Hypothesis>& rows);
 /// Faults of a decoder, and of sums of products.
 void append_decoder_rows(std::vector<Hypothesis>& rows);
-/// Order of bytes, axes and operands; unwritten and stale outputs; corrections.
+/// Other corrections, and faults of their parts; terms and sums of a decomposition.
+void append_correction_rows(std::vector<Hypothesis>& rows);
+/// Order of bytes, axes and operands; unwritten and stale outputs.
 void append_layout_rows(std::vector<Hypothesis>& rows);
 
 }  // namespace fp4proof::diagnose

@@ -11,6 +11,7 @@
 #include "conformance/diagnose/evidence.h"
 #include "conformance/suite/case_group.h"
 #include "formats/spec.h"
+#include "formats/spec_corrections.h"
 
 namespace fp4proof::diagnose {
 
@@ -43,18 +44,20 @@ struct Step {
 /// Departures from the scale rule of a block.
 enum class ScaleFault : std::uint8_t {
   none,
-  mask,              ///< MX: amax / max rounded up where (mantissa & 0x4FFFFF) != 0
-  quotient_half_up,  ///< MX: amax / max to the nearest power of two, 1.5 goes up
-  quotient_down,     ///< MX: amax / max rounded down to a power of two
-  quotient_log2,     ///< MX: amax / max to the power of two with the nearest logarithm
-  amax_half_up,      ///< MX: amax to the nearest power of two, 1.5 goes up
-  truncated,         ///< HiF4, NVFP4: the scale is rounded toward zero
-  away,              ///< NVFP4: ties of the scale go away from zero
-  fp32_divide,       ///< NVFP4: the quotients are rounded to binary32 first
-  fp32_reciprocal,   ///< NVFP4: amax times the binary32 reciprocal of 6 and of the tensor scale
-  half_block,        ///< the largest magnitude of the first half of the block
-  signed_maximum,    ///< the largest of the signed values
-  two_blocks,        ///< the largest magnitude of two blocks
+  mask,               ///< MX: amax / max rounded up where (mantissa & 0x4FFFFF) != 0
+  quotient_half_up,   ///< MX: amax / max to the nearest power of two, 1.5 goes up
+  quotient_down,      ///< MX: amax / max rounded down to a power of two
+  quotient_log2,      ///< MX: amax / max to the power of two with the nearest logarithm
+  amax_half_up,       ///< MX: amax to the nearest power of two, 1.5 goes up
+  truncated,          ///< HiF4, NVFP4: the scale is rounded toward zero
+  away,               ///< NVFP4: ties of the scale go away from zero
+  fp32_divide,        ///< NVFP4: the quotients are rounded to binary32 first
+  fp32_reciprocal,    ///< NVFP4: amax times the binary32 reciprocal of 6 and of the tensor scale
+  subnormal_flushed,  ///< NVFP4: a subnormal scale is 0
+  never_zero,         ///< NVFP4: code 0 becomes 1
+  half_block,         ///< the largest magnitude of the first half of the block
+  signed_maximum,     ///< the largest of the signed values
+  two_blocks,         ///< the largest magnitude of two blocks
 };
 
 /// Departures from the rule of an element.
@@ -139,14 +142,38 @@ struct SumModel {
   bool operator==(const SumModel&) const = default;
 };
 
+/// Departures from the rules of macro blocks (C15 to C17).
+enum class MacroFault : std::uint8_t {
+  none,
+  rounded,  ///< the factor is rounded to eight bits, not truncated
+  unused,   ///< the factor is stored, and elements are coded without it
+};
+
+/// Departures from the choice of residual elements (C22).
+enum class MaskFault : std::uint8_t {
+  none,
+  ties_last,  ///< 2:4: between equals the higher column
+  by_input,   ///< 2:4: the two largest |x|, not |r|
+};
+
+/// What the corrections do differently.
+struct CorrectModel {
+  std::string_view stack = {};                      ///< another named stack; empty: that of the question
+  void (*change)(CorrectionStack&, int) = nullptr;  ///< changes the stack
+  int parameter = 0;                                ///< of `change`
+  MacroFault macro = MacroFault::none;
+  MaskFault mask = MaskFault::none;
+  bool operator==(const CorrectModel&) const = default;
+};
+
 struct KernelModel {
   Profile profile;                ///< the rules that it follows
   std::vector<Step> inputs;       ///< before anything else
   bool other_axis = false;        ///< blocks along the other axis
   EncodeModel encode;             ///< quantize
   DecodeModel decode;             ///< dequantize, gemm
+  CorrectModel correct;           ///< correct; of correct-gemm the name of the stack alone
   SumModel sum;                   ///< gemm, correct-gemm
-  std::string_view stack = {};    ///< correct, correct-gemm: another named stack; empty: that of the question
   bool either_neighbour = false;  ///< quantize: elements are fitted to the evidence, between both neighbours
   std::vector<Step> outputs;      ///< after everything else but the packing
   std::vector<Step> packing;      ///< how codes and scales are laid out where they are read or written

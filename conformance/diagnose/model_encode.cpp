@@ -65,8 +65,11 @@ std::uint8_t nvfp4_faulty_code(std::uint32_t amax_bits, float tensor_scale, Scal
     case ScaleFault::fp32_divide: return encode_element(Element::e4m3, Rounding::rne, amax / 6.0F / tensor_scale);
     case ScaleFault::fp32_reciprocal:
       return encode_element(Element::e4m3, Rounding::rne, amax * (1.0F / 6.0F) * (1.0F / tensor_scale));
-    default: return encode_magnitude(e4m3, Rounding::rne, exact);
+    default: break;
   }
+  const std::uint8_t code = encode_magnitude(e4m3, Rounding::rne, exact);
+  if (fault == ScaleFault::subnormal_flushed && code < 8) return 0;
+  return fault == ScaleFault::never_zero && code == 0 ? std::uint8_t{1} : code;
 }
 
 /// The scale code of an ordinary block.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "conformance/diagnose/model_correct.h"
 #include "conformance/diagnose/model_encode.h"
 #include "conformance/diagnose/model_values.h"
 #include "conformance/profiles/profile_rules.h"
@@ -129,10 +130,9 @@ bool multiply(Operation operation, const KernelModel& model, CaseGroup& cases) {
 }
 
 bool answer(Operation operation, const KernelModel& model, const GroupEvidence& evidence, CaseGroup& cases) {
-  if (!model.stack.empty()) {
+  if (!model.correct.stack.empty()) {
     suite::GroupSpec spec = cases.spec;
-    spec.correction = model.stack == "none" ? "" : model.stack;
-    if (spec.correction.empty() && operation == Operation::correct) spec.correction = "none";
+    spec.correction = model.correct.stack;
     return answer_as(operation, model.profile, spec, cases);
   }
   switch (operation) {
@@ -144,6 +144,8 @@ bool answer(Operation operation, const KernelModel& model, const GroupEvidence& 
     case Operation::gemm:
     case Operation::correct_gemm: return multiply(operation, model, cases);
     case Operation::correct:
+      return model.correct == CorrectModel{} ? answer_by_reference(operation, model.profile, cases)
+                                             : correct_cases(model, cases);
     case Operation::decompose: return answer_by_reference(operation, model.profile, cases);
   }
   return false;

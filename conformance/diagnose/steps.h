@@ -85,4 +85,19 @@ enum class Unwritten : std::uint8_t {
 /// evidence: the place is taken from it.
 void leave_unwritten(Working& working, int parameter);
 
+/// Adds the parameter to every macro factor byte that is written, modulo 256.
+void add_to_macro(Working& working, int parameter);
+
+enum class TermChange : std::uint8_t {
+  negated,         ///< x - Q in place of Q - x
+  binary32,        ///< rounded to binary32
+  without_factor,  ///< the terms themselves, not F times them
+};
+
+/// Decompose: changes every term; the parameter is a TermChange.
+void change_terms(Working& working, int parameter);
+
+/// Decompose: sums of each row made again from its terms, one element after the other.
+void add_terms_in_order(Working& working, int parameter);
+
 }  // namespace fp4proof::diagnose
