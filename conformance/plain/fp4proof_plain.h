@@ -1,5 +1,4 @@
-#ifndef FP4PROOF_PLAIN_H
-#define FP4PROOF_PLAIN_H
+#pragma once
 /*
  * The CPU reference as plain functions, one block at a time: for simulators (DPI-C, VPI), cffi, Rust and whatever else
  * calls C. C99. Arguments are int, unsigned int, arrays of unsigned char and unsigned int, and text; there is no
@@ -130,5 +129,3 @@ FP4PROOF_PLAIN_API int fp4proof_dot(int profile_a, const unsigned char* a_codes,
 #ifdef __cplusplus
 }
 #endif
-
-#endif /* FP4PROOF_PLAIN_H */

@@ -2,10 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <dequantize.hif4.gcc/1x64.h>
+#include <gemm.mxfp4.ocp/7x7x32-seq512.h>
+#include <quantize.mxfp4.ocp/1x32.h>
+
 #include "conformance/plain/fp4proof_plain.h"
-#include "dequantize.hif4.gcc/1x64.h"
-#include "gemm.mxfp4.ocp/7x7x32-seq512.h"
-#include "quantize.mxfp4.ocp/1x32.h"
 
 enum { one = 0x3F800000 };
 

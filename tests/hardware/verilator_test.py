@@ -17,7 +17,7 @@ def build(define, examples, library, cases, folder):
     bench.must(["verilator", "--binary", "--timing", "-Wall", "-Wno-DECLFILENAME", *defines,
                 "--top-module", "mxfp4_bench", f"-GDECODE_CASES={cases['dequantize 1x32']}",
                 f"-GDOT_CASES={cases['gemm 7x7x32-seq512']}", f"-GMORE_DOT_CASES={cases['gemm 16x16x32-seq512']}",
-                "-CFLAGS", "-O0", "--Mdir", folder, "-o", "bench", *sources, library], env=bench.environment())
+                "-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0", "--Mdir", folder, "-o", "bench", *sources, library], env=bench.environment())
     return folder / "bench"
 
 
