@@ -205,6 +205,32 @@ Operand operand_of(const Coded& coded, bool with_values) {
   return operand;
 }
 
+/// A sum of products that are multiples of one small unit, such as those of elements: exact in two parts.
+class ExactDot {
+ public:
+  void add(double product) {
+    const double sum = high_ + product;
+    const double added = sum - high_;
+    low_ += (high_ - (sum - added)) + (product - added);
+    high_ = sum;
+    plain_ += product;
+  }
+
+  /// Rounded to odd: what is rounded again afterwards is rounded once.
+  double value() const {
+    if (!std::isfinite(plain_)) return plain_;
+    const double sum = high_ + low_;
+    const double error = low_ - (sum - high_);
+    const bool even = (bits_as<std::uint64_t>(sum) & 1U) == 0;
+    return error == 0.0 || !even ? sum : std::nextafter(sum, error > 0.0 ? HUGE_VAL : -HUGE_VAL);
+  }
+
+ private:
+  double high_ = 0;
+  double low_ = 0;
+  double plain_ = 0;  ///< keeps NaN and infinity as they are
+};
+
 /// What is added for one element of C, in k order: products of blocks, or of elements.
 std::vector<double> terms_of(const SumModel& sum, const Operand& a, const Operand& b, std::size_t m, std::size_t n) {
   std::vector<double> terms;
@@ -218,11 +244,11 @@ std::vector<double> terms_of(const SumModel& sum, const Operand& a, const Operan
   }
   const auto length = static_cast<std::size_t>(a.length);
   for (std::size_t block = 0; block < a.blocks(); ++block) {
-    double dot = 0;
+    ExactDot dot;
     for (std::size_t k = block * length; k < (block + 1) * length; ++k)
-      dot += a.elements[m * columns + k] * b.elements[n * columns + k];
+      dot.add(a.elements[m * columns + k] * b.elements[n * columns + k]);
     const double scales = a.scales[m * a.blocks() + block] * b.scales[n * b.blocks() + block];
-    terms.push_back(rounded_product(sum.product, dot * scales));
+    terms.push_back(rounded_product(sum.product, dot.value() * scales));
   }
   return terms;
 }
