@@ -17,7 +17,7 @@ std::span<const Verb> verbs() {
                                    export_verb,
                                    run_verb,
                                    verify_verb,
-                                   merge_verb,
+                                   minimize_verb, merge_verb,
                                    lint_verb,
                                    diff_verb,
                                    reproduce_verb,

@@ -19,6 +19,7 @@ extern const Verb info_verb;
 extern const Verb lint_verb;
 extern const Verb list_verb;
 extern const Verb merge_verb;
+extern const Verb minimize_verb;
 extern const Verb plugin_guardian_verb;
 extern const Verb plugin_host_verb;
 extern const Verb process_host_verb;

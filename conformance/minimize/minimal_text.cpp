@@ -48,7 +48,7 @@ std::vector<Array> arrays_of(const Minimal& minimal) {
 }
 
 std::string number_of(const Array& array, std::uint32_t value) {
-  return array.words ? explain::word_text(value) : fmt::format("{}", value);
+  return array.words && value != 0 ? explain::word_text(value) : fmt::format("{}", value);
 }
 
 constexpr std::size_t most_listed = 128;
@@ -60,7 +60,8 @@ std::string listed(const std::vector<std::string>& items, std::string_view inden
   std::size_t width = 0;
   for (const std::string& item : items) {
     if (width != 0 && width + item.size() > line_width) {
-      text += fmt::format("\n{}", indent);
+      text.back() = '\n';
+      text += indent;
       width = 0;
     }
     text += item + ", ";
