@@ -106,11 +106,11 @@ std::vector<std::uint32_t> forbidden_targets() {
   return targets;
 }
 
-void forbid_calls_against_ancestors() {
-  if (this_architecture == 0) return;
+bool forbid_calls_against_ancestors() {
+  if (this_architecture == 0) return false;
   std::vector<sock_filter> program = filter_against(forbidden_targets());
   const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
-  ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+  return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -123,17 +123,15 @@ struct LandlockRules {
   std::uint64_t scopes = 0;
 };
 
-constexpr std::uint64_t making_block_devices = 1U << 11U;  // a domain must forbid something
+constexpr std::uint64_t making_block_devices = 1U << 11U;  // a domain must forbid something, and nobody needs this
 constexpr std::uint64_t signals = 1U << 1U;
 constexpr std::uint32_t ask_version = 1;
 
 void enter_domain() {
   const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, ask_version);
   if (version < 1) return;
-  LandlockRules rules;
-  rules.files = making_block_devices;
   const bool has_scopes = version >= 6;
-  if (has_scopes) rules.scopes = signals;
+  const LandlockRules rules = has_scopes ? LandlockRules{0, 0, signals} : LandlockRules{making_block_devices, 0, 0};
   const std::size_t size = has_scopes ? sizeof rules : sizeof rules.files;
   const auto ruleset = static_cast<int>(::syscall(SYS_landlock_create_ruleset, &rules, size, 0));
   if (ruleset < 0) return;
@@ -151,11 +149,11 @@ void be_first_when_memory_runs_out() {
 
 }  // namespace
 
-void contain_from_here_on() noexcept {
+bool contain_from_here_on() noexcept {
   be_first_when_memory_runs_out();
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return;
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
   enter_domain();
-  forbid_calls_against_ancestors();
+  return forbid_calls_against_ancestors();
 }
 
 }  // namespace fp4proof::runners

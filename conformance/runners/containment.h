@@ -10,6 +10,7 @@ namespace fp4proof::runners {
 /// - Neither signals nor traces reach a process outside, whatever the call (Landlock, Linux 5.13 for traces and
 ///   /proc/PID/mem, 6.12 for signals).
 /// - When memory runs out, the kernel ends these processes first.
-void contain_from_here_on() noexcept;
+/// False where the first of them is not there.
+bool contain_from_here_on() noexcept;
 
 }  // namespace fp4proof::runners

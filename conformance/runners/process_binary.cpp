@@ -82,15 +82,15 @@ std::string binary_question(const ProcessQuestion& question) {
 
 BinaryReader::BinaryReader(const ProcessQuestion& question)
     : outputs_(outputs_of(*question.group)), cases_(question.cases.size()), describes_(false) {
-  reply_.outputs.resize(outputs_.size());
+  reply().outputs.resize(outputs_.size());
 }
 
 void BinaryReader::take(std::string_view bytes) {
-  if (is_done() && reply_.kind == ProcessReply::Kind::broken) return;
+  if (is_done() && reply().kind == ProcessReply::Kind::broken) return;
   buffer_ += bytes;
   if (!is_done() && !body_bytes_) take_header();
   if (!is_done() && body_bytes_ && buffer_.size() >= *body_bytes_) take_body();
-  if (is_done() && reply_.kind != ProcessReply::Kind::broken && !buffer_.empty()) {
+  if (is_done() && reply().kind != ProcessReply::Kind::broken && !buffer_.empty()) {
     break_off(fmt::format("wrote {} bytes behind its answer", buffer_.size()));
   }
 }
@@ -119,9 +119,9 @@ void BinaryReader::take_header() {
   } else if (status != "ok") {
     break_off(fmt::format("wrote the header {} without a known status", quote(text)));
   } else if (describes_) {
-    reply_.name = text_field(header, "name");
-    reply_.version = text_field(header, "version");
-    reply_.description = text_field(header, "description");
+    reply().name = text_field(header, "name");
+    reply().version = text_field(header, "version");
+    reply().description = text_field(header, "description");
     finish(ProcessReply::Kind::ok);
   } else if (!has_number(header, "count", cases_) || !has_number(header, "bytes", due)) {
     break_off(fmt::format("wrote the header {} where count {} and bytes {} are due", quote(text), cases_, due));
@@ -135,7 +135,7 @@ void BinaryReader::take_body() {
   for (std::size_t t = 0; t < outputs_.size(); ++t) {
     const std::size_t bytes = cases_ * outputs_[t]->case_bytes();
     const auto begin = buffer_.begin() + static_cast<std::ptrdiff_t>(offset);
-    reply_.outputs[t].assign(begin, begin + static_cast<std::ptrdiff_t>(bytes));
+    reply().outputs[t].assign(begin, begin + static_cast<std::ptrdiff_t>(bytes));
     offset += bytes;
   }
   buffer_.erase(0, offset);

@@ -63,9 +63,8 @@ class ReplyReader {
   }
   void break_off(std::string why) { finish(ProcessReply::Kind::broken, std::move(why)); }
 
-  ProcessReply reply_;
-
  private:
+  ProcessReply reply_;
   bool done_ = false;
 };
 

@@ -134,7 +134,8 @@ std::string text_question(const ProcessQuestion& question) {
 void TextReader::take(std::string_view bytes) {
   while (!bytes.empty()) {
     if (is_done()) {
-      if (reply_.kind != ProcessReply::Kind::broken) break_off(fmt::format("wrote {} behind its answer", quote(bytes)));
+      if (reply().kind != ProcessReply::Kind::broken)
+        break_off(fmt::format("wrote {} behind its answer", quote(bytes)));
       return;
     }
     const std::size_t end = bytes.find('\n');
@@ -194,7 +195,7 @@ TextCaseReader::TextCaseReader(const ProcessQuestion& question)
     : TextReader(most_line_bytes(outputs_of(*question.group))),
       outputs_(outputs_of(*question.group)),
       cases_(question.cases.size()) {
-  reply_.outputs.resize(outputs_.size());
+  reply().outputs.resize(outputs_.size());
 }
 
 void TextCaseReader::take_body(std::string_view line) {
@@ -206,7 +207,7 @@ void TextCaseReader::take_body(std::string_view line) {
                             static_cast<std::size_t>(std::ranges::count(line, '|')) + t, outputs_.size() - 1));
       return;
     }
-    const std::string problem = take_words(*outputs_[t], line.substr(0, end), reply_.outputs[t]);
+    const std::string problem = take_words(*outputs_[t], line.substr(0, end), reply().outputs[t]);
     if (!problem.empty()) {
       break_off(fmt::format("wrote line {}, which {}", lines_taken(), problem));
       return;
@@ -222,11 +223,11 @@ void TextDescriptionReader::take_body(std::string_view line) {
   const std::string_view key = line.substr(0, space);
   const std::string text(line.substr(std::min(space + 1, line.size())));
   if (key == "name") {
-    reply_.name = text;
+    reply().name = text;
   } else if (key == "version") {
-    reply_.version = text;
+    reply().version = text;
   } else if (key == "description") {
-    reply_.description = text;
+    reply().description = text;
   } else {
     break_off(fmt::format("described itself by {}; name, version and description are known", quote(line)));
   }

@@ -93,6 +93,8 @@ def serve_text():
     if fault == "never_reads":
         time.sleep(1000)
     for line in sys.stdin:
+        if fault == "stops_reading" and "op=describe" not in line and "count=0" not in line:
+            time.sleep(1000)
         fields = dict(field.split("=", 1) for field in line.split()[1:])
         cases = []
         for index in range(int(fields["count"])):

@@ -140,7 +140,10 @@ void flood() {
   while (true) write_all(STDOUT_FILENO, text);
 }
 
+/// As under a `ulimit -d`, so that the machine of the test keeps its memory.
 void allocate_without_end() {
+  const rlimit half_a_gigabyte{std::size_t{1} << 29U, std::size_t{1} << 29U};
+  ::setrlimit(RLIMIT_DATA, &half_a_gigabyte);
   std::vector<std::vector<char>> held;
   while (true) held.emplace_back(std::size_t{1} << 26U, 'x');
 }

@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -62,7 +61,7 @@ EXPECTED = {
     "run: throw in a thread": ({4}, ABORTED),
     "run: abort in a thread": ({4}, ABORTED),
     "run: jump": ({4}, IN_RUN),
-    "run: allocate": ({4}, ABORTED + r"|" + IN_RUN + r"(?:was killed by signal 9|did not answer within)"),
+    "run: allocate": ({4}, ABORTED + r"|" + IN_RUN + r"(?:ended with exit code 1\b|did not answer within)"),
     "run: crash at a NaN": ({4}, ABORTED + r"; case [0-9a-f]{16} fails alone\n"),
     "run: crash in company": ({4}, ABORTED + r"; the [345] cases from [0-9a-f]{16} to [0-9a-f]{16} fail only together"),
 }
@@ -100,8 +99,7 @@ class HostileTest(unittest.TestCase):
              "--operation", "dequantize", "--timeout", "1", *map(str, arguments)],
             env={**os.environ, mark: "1", "FP4PROOF_HOSTILE": deed, "FP4PROOF_HOSTILE_PATH": str(path)},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL if floods else subprocess.PIPE,
-            text=True, timeout=150, start_new_session=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (1 << 29, 1 << 29)))
+            text=True, timeout=150, start_new_session=True)
         report = f"{deed}\n{process.stdout[-3000:]}{(process.stderr or '')[-3000:]}"
         self.assertNotEqual(process.returncode, 0, report)
         self.assertEqual(processes_with(mark), [], report)

@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import uuid
@@ -55,6 +56,7 @@ EXPECTED = {
                        r"the program answered unsupported where it offered the group"),
     "error": (4, CASES + r'answered with the error "out of memory"'),
     "writes_before_reading": (4, r"could not be started: it wrote"),
+    "stops_reading": (4, CASES + r"did not answer within 3 s, before its answer"),
     "never_reads": (4, r"could not be started: it did not answer within 3 s"),
     "after_the_last_question": (4, r'wrote "good bye\\n" after the last question'),
     "ignores_the_end": (4, r"did not end within 3 s after its input was closed"),
@@ -117,10 +119,21 @@ class ProcessTest(unittest.TestCase):
         self.assertIn("quote that is not closed", self.run_process(2, "program 'a b")[0].stderr)
         self.assertIn("ends with a backslash", self.run_process(2, "program \\")[0].stderr)
         self.assertIn("names no program", self.run_process(2, "''")[0].stderr)
-        process, report = self.run_process(4, "/no/such/program --flag")
-        self.assertIn("cannot start \"/no/such/program\": No such file or directory", process.stderr, report)
-        self.assertRegex(process.stderr, r"could not be started: it ended with exit code 127 before ")
-        self.run_process(4, "$(touch x)")  # no shell takes part
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "program"
+            program.write_text("no program\n")
+            process, report = self.run_process(4, shlex.join([str(program), "--flag"]))
+            self.assertIn("cannot start", process.stderr, report)
+            self.assertIn("Permission denied", process.stderr, report)
+            self.assertRegex(process.stderr, "could not be started: it ended with exit code 127 before ")
+
+    def test_no_shell_takes_part(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = pathlib.Path(folder) / "made"
+            self.run_process(0, f"{sys.executable} '{VENDOR_PY}' $(touch {made}) ; touch {made} > {made}",
+                             "--profile", "mxfp4/ocp", "--operation", "quantize")
+            self.assertFalse(made.exists())
+
 
 
 for name in EXPECTED:
