@@ -169,16 +169,24 @@ class ExportTest(command.CommandTest):
         self.assertEqual((dtype, (int(cases), int(rows), int(columns))), ("uint32", shape))
         self.assertEqual([int(number) for number in numbers], expected)
 
-    def test_named_set_equals_its_folder(self):
-        arguments = ("--format", "hex,csv,c-header", "--profile", "nvfp4/tensor-scale", "--out")
-        self.expect(0, "export", "--set", VECTORS / "smoke", *arguments, "folder")
-        self.expect(0, "export", "--set", "smoke", *arguments, "named")
-        files = sorted(path.relative_to(self.folder / "folder") for path in (self.folder / "folder").rglob("*.*"))
+    def check_same_files(self, first, second):
+        """Both exports hold the same files, the JSON aside, which names the source."""
+        files = sorted(path.relative_to(self.folder / first) for path in (self.folder / first).rglob("*")
+                       if path.is_file() and path.suffix != ".json")
         self.assertGreater(len(files), 20)
         for file in files:
-            if file.suffix != ".json":
-                self.assertEqual((self.folder / "folder" / file).read_bytes(),
-                                 (self.folder / "named" / file).read_bytes(), file)
+            self.assertEqual((self.folder / first / file).read_bytes(), (self.folder / second / file).read_bytes(), file)
+
+    def test_named_set_and_questions_equal_a_folder(self):
+        """The answers of the folder, of the set made in memory, and those found for questions without answers."""
+        asked = ("--set", "smoke", "--profile", "nvfp4/tensor-scale")
+        self.expect(0, "generate", *asked, "--out", "answers")
+        self.expect(0, "generate", *asked, "--out", "questions", "--inputs-only")
+        for source, out in (("answers", "a"), ("questions", "q"), ("smoke", "n")):
+            self.expect(0, "export", "--set", source, "--profile", "nvfp4/tensor-scale", "--format", "hex,csv,c-header",
+                        "--out", out)
+        self.check_same_files("a", "q")
+        self.check_same_files("a", "n")
 
     def test_profile_that_shares_its_cases(self):
         index = self.export("--format", "csv", "--profile", "mxfp4/ceil", "--profile", "mxfp4/ocp", "--operation",
@@ -200,15 +208,6 @@ class ExportTest(command.CommandTest):
         expected = read.csv_rows(self.out / "dequantize.mxfp4.ocp" / "1x32.csv")
         self.assertEqual(rows, [row for row in expected if row["case_id"] != gone])
         self.assertEqual(len(rows), len(expected) - 1)
-
-    def test_questions_without_answers_are_answered(self):
-        self.expect(0, "generate", "--set", "smoke", "--out", "questions", "--inputs-only", "--profile", "mxfp4/rceil",
-                    "--op", "quantize")
-        self.expect(0, "export", "--set", "questions", "--out", "out", "--format", "csv")
-        rows = read.csv_rows(self.out / "quantize.mxfp4.rceil" / "1x32.csv")
-        whole = read.safetensors(VECTORS / "smoke" / "quantize.mxfp4.rceil.safetensors")
-        scales = read.elements("U8", 8, whole["quantize/mxfp4/rceil/1x32/scales"][2])
-        self.assertEqual([int(row["scales"], 16) for row in rows], scales)
 
     def test_refusals(self):
         base = ("export", "--set", VECTORS / "smoke", "--out", "out")

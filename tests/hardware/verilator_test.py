@@ -12,7 +12,7 @@ import design_bench as bench
 
 
 def build(define, examples, library, cases, folder):
-    defines = [f"-D{define}"] if define else []
+    defines = [f"-D{define}", "-Wno-UNUSEDSIGNAL"] if define else []
     sources = [examples / "verilog" / f"{name}.sv" for name in ("mxfp4_decode", "mxfp4_block_dot", "mxfp4_unit", "mxfp4_bench")]
     bench.must(["verilator", "--binary", "--timing", "-Wall", "-Wno-DECLFILENAME", *defines,
                 "--top-module", "mxfp4_bench", f"-GDECODE_CASES={cases['dequantize 1x32']}",
