@@ -14,6 +14,7 @@
 #include "conformance/cli/verbs.h"
 #include "conformance/corrections/plan_lookup.h"
 #include "conformance/corrections/stack_lookup.h"
+#include "conformance/diagnose/hypotheses.h"
 #include "conformance/profiles/profile_lookup.h"
 #include "conformance/suite/case_class.h"
 #include "conformance/suite/sets.h"
@@ -91,6 +92,29 @@ Listing list_sets() {
   Listing listing{{"set", "summary"}, {}};
   for (const suite::SetPlan& set : suite::sets()) {
     listing.rows.push_back({std::string(set.name), std::string(set.summary)});
+  }
+  return listing;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// What a diagnosis tries: docs/diagnosis.md.
+Listing list_hypotheses() {
+  Listing listing{{"hypothesis", "operations", "families", "behaves-as"}, {}};
+  for (const diagnose::Hypothesis& hypothesis : diagnose::hypotheses()) {
+    std::vector<std::string> of_operations;
+    for (const suite::Operation operation : suite::operations) {
+      if ((hypothesis.operations & diagnose::set_of(operation)) != 0) of_operations.emplace_back(name_of(operation));
+    }
+    std::vector<std::string> of_families;
+    for (const Family family : {Family::mx, Family::hif4, Family::nvfp4}) {
+      if ((hypothesis.families & diagnose::set_of(family)) != 0) of_families.emplace_back(name_of(family));
+    }
+    listing.rows.push_back({hypothesis.id(), joined(of_operations), joined(of_families), hypothesis.text});
   }
   return listing;
 }
@@ -197,6 +221,7 @@ Result<ExitCode> list(const Options& options, Session& session) {
   } else {
     static const std::map<std::string, Listing (*)()> listings = {{"accumulators", list_accumulators},
                                                                   {"classes", list_classes},
+                                                                  {"hypotheses", list_hypotheses},
                                                                   {"operations", list_operations},
                                                                   {"sets", list_sets}};
     print(session, options, listings.at(options.what)());
@@ -217,14 +242,14 @@ Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();
   command.description(
       "List what can be named: profiles, corrections, precision plans, formats, operations, case classes, sets, "
-      "accumulators.");
+      "accumulators, hypotheses.");
   command.footer(help);
   command
       .add_option("WHAT", options->what,
-                  "profiles, corrections, plans, formats, operations, classes, sets or accumulators")
+                  "profiles, corrections, plans, formats, operations, classes, sets, accumulators or hypotheses")
       ->required()
-      ->check(CLI::IsMember(
-          {"profiles", "corrections", "plans", "formats", "operations", "classes", "sets", "accumulators"}))
+      ->check(CLI::IsMember({"profiles", "corrections", "plans", "formats", "operations", "classes", "sets",
+                             "accumulators", "hypotheses"}))
       ->option_text("REQUIRED");
   command.add_option("NAME", options->name, "Show this profile, stack or plan alone (a name or a .json file)")
       ->option_text(" ");

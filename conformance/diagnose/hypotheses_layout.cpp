@@ -39,7 +39,7 @@ void append_code_orders(std::vector<Hypothesis>& rows) {
   };
   constexpr auto orders = std::to_array<Row>({
       {CodeOrder::swapped, "swapped-nibbles", "swapped nibbles", order_choices},
-      {CodeOrder::split, "split-nibbles", "split nibbles, the halves of a block in low and high ones,", order_choices},
+      {CodeOrder::split, "split-nibbles", "nibbles split into the halves of a block", order_choices},
       {CodeOrder::transposed, "transposed", "transposed codes"},
       {CodeOrder::words, "word-bytes", "exchanged bytes in each 32-bit word of codes", order_choices},
       {CodeOrder::reversed_bits, "reversed-bits", "codes with their bits in reverse order"},

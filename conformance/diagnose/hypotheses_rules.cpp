@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "conformance/diagnose/hypothesis_rows.h"
 #include "formats/spec_profiles.h"
 
@@ -7,11 +9,11 @@ namespace fp4proof::diagnose {
 
 namespace {
 
-/// A row for every choice of a field.
+/// A row for every choice of a field, or for the first ones.
 template <class Enum, Enum Profile::*Field>
-void append_field(std::vector<Hypothesis>& rows, std::string_view dimension, std::string_view label,
-                  FamilySet families) {
-  for (std::size_t i = 0; i < EnumNames<Enum>::names.size(); ++i) {
+void append_field(std::vector<Hypothesis>& rows, std::string_view dimension, std::string_view label, FamilySet families,
+                  std::size_t most = EnumNames<Enum>::names.size()) {
+  for (std::size_t i = 0; i < std::min(most, EnumNames<Enum>::names.size()); ++i) {
     const std::string name(EnumNames<Enum>::names[i]);
     if (name == "error") continue;         // a refusal is no answer
     if (name == "flush-inputs") continue;  // stands among the changes of inputs
@@ -23,11 +25,11 @@ void append_field(std::vector<Hypothesis>& rows, std::string_view dimension, std
 }
 
 template <std::uint8_t Profile::*Field>
-void append_code(std::vector<Hypothesis>& rows, std::string_view dimension, std::string_view label,
+void append_code(std::vector<Hypothesis>& rows, std::string_view dimension, std::string_view label, FamilySet families,
                  std::initializer_list<int> codes) {
   for (const int code : codes) {
-    rows.push_back({std::string(dimension), fmt::format("{}", code), fmt::format("{} {}", label, code), encodes, of_mx,
-                    cost_of_change,
+    rows.push_back({std::string(dimension), fmt::format("{}", code), fmt::format("{} {}", label, code), encodes,
+                    families, cost_of_change,
                     [](KernelModel& model, int value) { model.profile.*Field = static_cast<std::uint8_t>(value); },
                     code});
   }
@@ -69,15 +71,15 @@ void append_rule_rows(std::vector<Hypothesis>& rows) {
   append_field<TinyPolicy, &Profile::tiny>(rows, "tiny", "tiny blocks:", every_family);
   append_field<ZeroSign, &Profile::zero_sign>(rows, "zero-sign", "sign of zero", every_family);
   append_field<SeventhRule, &Profile::seventh>(rows, "seventh", "amax / 7 by", of_hif4);
-  append_field<Rounding, &Profile::scale_rounding>(rows, "scale-rounding", "E6M2 rounding", of_hif4);
+  append_field<Rounding, &Profile::scale_rounding>(rows, "scale-rounding", "E6M2 rounding", of_hif4, 2);
   append_field<Reciprocal, &Profile::reciprocal>(rows, "reciprocal", "reciprocal", of_hif4);
   append_field<ThresholdArithmetic, &Profile::threshold_arithmetic>(rows, "threshold-arithmetic",
                                                                     "threshold arithmetic", of_hif4);
-  append_code<&Profile::zero_scale_code>(rows, "zero-scale-code", "all-zero blocks with scale code",
+  append_code<&Profile::zero_scale_code>(rows, "zero-scale-code", "all-zero blocks with scale code", of_mx,
                                          {0, 1, 126, 127, 254});
-  append_code<&Profile::inf_scale_code>(rows, "infinity-scale-code", "blocks with infinity under scale code",
+  append_code<&Profile::inf_scale_code>(rows, "infinity-scale-code", "blocks with infinity under scale code", of_mx,
                                         {252, 253, 254});
-  append_code<&Profile::random_bits>(rows, "random-bits", "random bits:", {8, 16, 32});
+  append_code<&Profile::random_bits>(rows, "random-bits", "random bits:", every_family, {8, 16, 32});
   append_elements(rows);
   append_profiles(rows);
 }
