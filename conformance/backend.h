@@ -29,7 +29,7 @@
  * Every output byte must be written. Inputs lie in memory that cannot be written. Memory in front of and behind each
  * tensor cannot be touched. A pointer is aligned to its element, no further. (Device memory has no such walls: there,
  * inputs and margins around each tensor are compared afterwards, and pointers are as the plug-in's own allocator aligns
- * them, up to 256 bytes.)
+ * them, up to 4096 bytes.)
  *
  * Versions. Each struct that the two sides exchange starts with its size in bytes. Later versions append fields and
  * never change what stands here; a reader looks at no field beyond the size that it was given. A field that is missing

@@ -17,8 +17,7 @@ constexpr std::size_t margin_bytes =
 
 constexpr std::uint64_t device_flags = FP4PROOF_TAKES_CUDA_MEMORY | FP4PROOF_TAKES_OTHER_DEVICE_MEMORY;
 
-constexpr std::size_t size_with_device =
-    offsetof(fp4proof_backend, device_memory) + sizeof(fp4proof_backend::device_memory);
+constexpr std::size_t size_with_device = offsetof(fp4proof_backend, device_memory) + sizeof(void*);
 constexpr std::size_t size_of_functions =
     offsetof(fp4proof_device_memory, copy_to_host) + sizeof(fp4proof_device_memory::copy_to_host);
 
