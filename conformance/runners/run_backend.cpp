@@ -63,11 +63,15 @@ struct CutTable {
   std::vector<GroupCalls> groups;
   std::vector<Call*> taken;
 
-  CutTable(CaseTable table, const suite::Shard& shard, std::uint64_t& calls_before) : groups(cut_into_calls(table)) {
+  /// Calls are counted whether they are wanted or not, so that a narrower request cuts shards in the same places.
+  template <class IsWanted>
+  CutTable(CaseTable table, const suite::Shard& shard, std::uint64_t& calls_before, IsWanted is_wanted)
+      : groups(cut_into_calls(table)) {
     head = std::move(table);
     head.groups.clear();
     for (GroupCalls& group : groups) {
       std::erase_if(group.calls, [&](const Call&) { return calls_before++ % shard.count != shard.index - 1; });
+      if (!is_wanted(group.head)) group.calls.clear();
       for (Call& call : group.calls) taken.push_back(&call);
     }
   }
@@ -134,7 +138,10 @@ class Runner {
   }
 
   Result<void> run_sharers(const Sharers& sharers, CaseTable questions) {
-    CutTable table(std::move(questions), request_.shard, calls_);
+    const CutTable table(std::move(questions), request_.shard, calls_, [&](const CaseGroup& group) {
+      return std::ranges::any_of(
+          sharers.profiles, [&](const SharedProfile& profile) { return wants(sharers.operation, *profile, group); });
+    });
     ExpectedAnswers expected(*request_.cases, table.head.operation, table.head.profile, table.taken, request_.threads);
     for (const SharedProfile& profile : sharers.profiles) {
       TableOutcome outcome;

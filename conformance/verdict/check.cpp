@@ -33,7 +33,7 @@ class Check {
     add_drawn_tables(*report);
     const std::vector<json> diagnoses = diagnose_tables(*report);
     CheckOutcome outcome;
-    outcome.document = document_of(request_, {*report, places_, diagnoses, statistics_, waived_cases_});
+    outcome.document = document_of(request_, {*report, places_, explained_, diagnoses, statistics_, waived_cases_});
     outcome.code = pronounce(outcome.document).code;
     return outcome;
   }
@@ -54,6 +54,7 @@ class Check {
     run.progress = request_.progress;
     run.observer = [this](const verify::ComparedCase& compared) {
       places_.saw(compared);
+      explained_.saw(compared);
       if (request_.diagnose) evidence_.saw(compared);
     };
     if (request_.statistical) run.leaves_out = is_drawn;
@@ -134,6 +135,7 @@ class Check {
   const CheckRequest& request_;
   std::map<std::string, StatisticalTable> drawn_;  // by profile
   PlaceCollector places_;
+  ExplainedCases explained_;
   diagnose::Evidence evidence_;
   std::vector<std::uint64_t> waived_cases_;
   std::vector<json> statistics_;

@@ -56,7 +56,7 @@ struct CheckRequest {
   bool diagnose = true;                             ///< whether to look for what explains the mismatches
   std::optional<StatisticalPlan> statistical = {};  ///< how to judge profiles that round stochastically
 
-  int threads = 0;                                       ///< for expected answers; 0: as many as OpenMP would take
+  int threads = 0;                                       ///< for expected answers; 0: one a processor
   std::function<void(std::size_t total)> progress = {};  ///< called after each of `total` tables
 };
 

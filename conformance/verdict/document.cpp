@@ -123,6 +123,7 @@ json document_of(const CheckRequest& request, const Findings& findings) {
     document["mismatches"][i]["place"] = report.mismatches[i].place;
     document["mismatches"][i]["text"] = verify::to_text(report.mismatches[i]);
   }
+  findings.explained.add_to(document["mismatches"]);
   document["absent"] = json::array();
   for (const runners::AbsentTable& absent : report.absent)
     document["absent"].push_back({{"operation", suite::name_of(absent.operation)}, {"profile", absent.profile}});

@@ -11,7 +11,9 @@
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/strict_json.h"
 #include "conformance/verdict/document.h"
+#include "conformance/verdict/explained_cases.h"
 #include "conformance/verdict/judge.h"
+#include "conformance/verdict/merge_diagnosis.h"
 #include "conformance/verdict/places.h"
 
 namespace fp4proof::verdict {
@@ -85,25 +87,6 @@ json merged_groups(const json& a, const json& b) {
   json list = json::array();
   for (auto& [name, group] : groups) list.push_back(std::move(group));
   return list;
-}
-
-/// The changes that a diagnosis names, without its counts.
-json changes_of(const json& diagnosis) {
-  json changes = json::array({diagnosis.at("outcome")});
-  for (const json& explanation : diagnosis.at("explanations")) changes.push_back(explanation.at("changes"));
-  return changes;
-}
-
-/// Null where shards tell different things.
-json merged_diagnosis(const json& a, const json& b) {
-  if (changes_of(a) != changes_of(b)) return {};
-  json sum = a;
-  for (const char* field : {"mismatches", "examined"}) add_to(sum, b, field);
-  for (std::size_t i = 0; i < sum["explanations"].size(); ++i)
-    for (const char* field : {"explained", "contradicted"})
-      add_to(sum["explanations"][i], b["explanations"].at(i), field);
-  if (a.at("text") != b.at("text")) sum["text"] = fmt::format("{} (first shard with mismatches)", text(a, "text"));
-  return sum;
 }
 
 void add_diagnosis(json& sum, const json& part, bool sum_failed, bool part_failed) {
@@ -198,6 +181,7 @@ void keep_first_mismatches(json& document) {
   std::ranges::stable_sort(mismatches, {}, order);
   const std::uint64_t most = count(document["demands"], "errors");
   if (mismatches.size() > most) mismatches.resize(most);
+  keep_first_explanations(document["mismatches"]);
 }
 
 /// A document without what differs between the shards of one run.
@@ -297,7 +281,7 @@ Result<json> merge_shards(std::vector<ShardDocument> shards) {
 bool is_report_of(const json& document, const CheckRequest& request) {
   const runners::RunReport nothing;
   const std::vector<std::uint64_t> no_cases(request.waivers == nullptr ? 0 : request.waivers->list.size(), 0);
-  const json wanted = document_of(request, {nothing, PlaceCollector(), {}, {}, no_cases});
+  const json wanted = document_of(request, {nothing, PlaceCollector(), ExplainedCases(), {}, {}, no_cases});
   try {
     const auto of_files = [](const json& report) {
       json identity = identity_of(report);

@@ -21,7 +21,7 @@ Result<ShardDocument> read_report(const std::string& path);
 
 /// The document of the whole run, judged: to the byte the one that the unsharded run gives, as long as the subject had
 /// no faults (a run gives up after too many, and each shard counts its own) and nothing was diagnosed (a shard has its
-/// own evidence; diagnoses are kept where every shard with mismatches tells the same, counts added, and null else).
+/// own evidence, see merged_diagnosis()).
 /// Facts of the host in which shards differ read "several".
 /// `usage` error that names the documents where a shard is missing, given twice, or of another run: another tool
 /// version, set, subject, invocation or demand; `corrupt` error where a document is not as this program writes it.

@@ -51,9 +51,6 @@ struct VerifyReport {
 /// "N passed, N failed, N skipped".
 std::string to_text(const Tally& tally);
 
-/// For people: a line for each table, the causes, the first mismatches; without the last line of totals.
-std::string to_text(const VerifyReport& report);
-
 /// For programs, docs/vectors.md gives the fields.
 nlohmann::json to_json(const VerifyReport& report);
 

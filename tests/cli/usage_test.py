@@ -76,7 +76,7 @@ class Output(command.CommandTest):
     def test_json_to_the_standard_output(self):
         verify = ("verify", VECTORS / "smoke", "--profile", "mxfp4/ocp", "--op", "quantize", "--json")
         printed = json.loads(self.expect(0, *verify, "-").out)
-        self.assertEqual(printed["format"], "fp4proof-verify/1")
+        self.assertEqual(printed["format"], "fp4proof-report/1")
         self.assertEqual(self.names(), [])
         text = self.expect(0, *verify, "report.json").out
         self.assertIn("passed", text)

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 FP4PROOF = ""
@@ -103,15 +104,17 @@ class RunTest(unittest.TestCase):
         self.run_backend(1, ZOO / "scale_off_by_one.so", "--set", "smoke", "--profile", "mxfp4/ocp",
                          "--operation", "dequantize", "--json", path, "--errors", "2")
         report = json.loads(path.read_text())
-        self.assertEqual(report["format"], "fp4proof-run/1")
+        self.assertEqual((report["format"], report["command"]), ("fp4proof-report/1", "run"))
+        self.assertEqual((report["verdict"], report["cases"]["set"]), ("FAIL", "smoke"))
         self.assertEqual(report["exit_code"], 1)
-        self.assertEqual(report["cases"], "set smoke")
+        self.assertEqual(report["cases"]["source"], "set smoke")
+        self.assertTrue(report["host"]["machine"])
         self.assertEqual(len(report["mismatches"]), 2)
         self.assertEqual(report["mismatches"][0]["cause"], "SCALE")
         self.assertEqual(report["mismatches"][0]["profile"], "mxfp4/ocp")
         digest = hashlib.sha256((ZOO / "scale_off_by_one.so").read_bytes()).hexdigest()
-        self.assertEqual(report["backend"]["sha256"], digest)
-        self.assertEqual(report["backend"]["name"], "zoo")
+        self.assertEqual(report["subject"]["sha256"], digest)
+        self.assertEqual((report["subject"]["kind"], report["subject"]["name"]), ("plugin", "zoo"))
 
     def test_faults_in_the_report(self):
         process = self.run_backend(4, ZOO / "failed.so", "--set", "smoke", "--json", "-")
@@ -119,7 +122,62 @@ class RunTest(unittest.TestCase):
         self.assertEqual((fault["operation"], fault["profile"], fault["group"]), ("dequantize", "mxfp4/ocp", "1x32"))
         self.assertGreater(fault["cases"], 0)
 
+    def test_the_worse_code_holds(self):
+        wrong = ("--set", "smoke", "--profile", "mxfp4/ocp")  # quantize is required and not offered: 6
+        self.run_backend(1, ZOO / "scale_off_by_one.so", *wrong, "--operation", "dequantize")
+        self.run_backend(6, ZOO / "scale_off_by_one.so", *wrong)
+        self.run_backend(7, ZOO / "nondeterministic.so", *wrong)
+        self.run_backend(5, ZOO / "nondeterministic.so", *wrong, "--level", "full")
+        self.run_backend(4, ZOO / "crash.so", *wrong, "--level", "full")
+
+    def test_shards_give_the_whole_to_the_byte(self):
+        common = ("--set", "quick", "--profile", "mxfp4/ocp", "--operation", "dequantize", "--no-diagnosis")
+        wrong = ZOO / "scale_off_by_one.so"
+        self.run_backend(1, wrong, *common, "--json", self.folder / "whole")
+        names = [self.folder / str(index) for index in (1, 2)]
+        for index, name in enumerate(names):
+            process = subprocess.run([FP4PROOF, "run", "--backend", wrong, *common, "--shard", f"{index + 1}/2",
+                                      "--json", name], capture_output=True, timeout=500)
+            self.assertIn(process.returncode, (0, 1))
+        merged = subprocess.run([FP4PROOF, "merge", *names, "--json", self.folder / "merged"], capture_output=True)
+        self.assertEqual(merged.returncode, 1, merged.stderr)
+        self.assertEqual((self.folder / "merged").read_bytes(), (self.folder / "whole").read_bytes())
+
+    def test_a_killed_run_resumes(self):
+        common = ("--set", "smoke", "--profile", "mxfp4/ocp", "--no-diagnosis")
+        self.run_backend(0, REFERENCE, *common, "--json", self.folder / "whole")
+        progress = self.folder / "progress"
+        shards = ("--shard", "all/24", "--resume", progress, "--json", self.folder / "resumed")
+        command = [FP4PROOF, "run", "--backend", REFERENCE, *common, *map(str, shards)]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            deadline = time.monotonic() + 300
+            while len(list(progress.glob("shard-*.json"))) < 3 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            process.kill()
+        done = {path.name: path.stat().st_mtime_ns for path in progress.glob("shard-*.json")}
+        self.assertTrue(3 <= len(done) < 24, done)
+        self.assertFalse((self.folder / "resumed").exists())
+        resumed = subprocess.run(command, capture_output=True, text=True, timeout=500)
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertEqual(resumed.stderr.count("is there already"), len(done))
+        for name, time_of_change in done.items():
+            self.assertEqual((progress / name).stat().st_mtime_ns, time_of_change, name)
+        self.assertEqual((self.folder / "resumed").read_bytes(), (self.folder / "whole").read_bytes())
+
+    def test_timing(self):
+        process = subprocess.run([FP4PROOF, "run", "--backend", REFERENCE, "--set", "smoke", "--profile", "mxfp4/ocp",
+                                  "--timing"], capture_output=True, text=True, timeout=500)
+        self.assertRegex(process.stderr, r"^fp4proof: note: \d+ cases in \d+\.\d\d s: \d+ cases a second\n$")
+
+    def test_a_kernel_that_draws_is_never_more_than_statistical(self):
+        options = ("--set", "smoke", "--profile", "mxfp4/rceil-sr", "--operation", "quantize", "--statistical",
+                   "--repetitions", "64")
+        self.assertIn("verdict: STATISTICAL (exit code 0)", self.run_backend(0, REFERENCE, *options).stdout)
+
     def test_usage(self):
+        self.assertIn("--process", subprocess.run([FP4PROOF, "run"], capture_output=True, text=True).stderr)
+        self.run_backend(2, REFERENCE, "--set", "smoke", "--process", "true")
+        self.run_backend(2, REFERENCE, "--set", "smoke", "--errata", "x")
         self.assertIn("no-such", self.run_backend(2, self.folder / "no-such.so").stderr)
         self.assertIn("--set", self.run_backend(2, REFERENCE, "--set", "small").stderr)
         self.run_backend(2, REFERENCE, "--set", "smoke", "--profile", "mxfp4/nothing")

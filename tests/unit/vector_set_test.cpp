@@ -9,13 +9,15 @@
 #include <map>
 #include <string>
 
+#include "conformance/runners/file_subject.h"
+#include "conformance/runners/reference_subject.h"
+#include "conformance/runners/run_backend.h"
 #include "conformance/suite/generate_set.h"
 #include "conformance/suite/lint_set.h"
 #include "conformance/suite/reference_answers.h"
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/mapped_file.h"
 #include "conformance/vectors/safetensors.h"
-#include "conformance/verify/verify_set.h"
 #include "formats/spec_profiles.h"
 
 namespace fp4proof {
@@ -354,24 +356,50 @@ class VerifySetTest : public VectorSetTest {
   void SetUp() override {
     VectorSetTest::SetUp();
     generate(request("set"));
-    wanted_.folder = at("set");
-    wanted_.actual = at("actual.safetensors");
-    wanted_.operation = Operation::quantize;
+  }
+
+  Result<runners::RunReport> ask() const {
+    const Result<runners::CaseSource> cases = runners::CaseSource::folder(at(folder_));
+    if (!cases) return cases.error();
+    if (by_reference_) {
+      runners::ReferenceSubject subject;
+      return ask(subject, *cases);
+    }
+    Result<SafetensorsFile> answers = SafetensorsFile::open(at("actual.safetensors"));
+    if (!answers) return answers.error();
+    runners::FileSubject subject(std::move(*answers), *cases->vector_set());
+    return ask(subject, *cases);
   }
 
   verify::VerifyReport run() const {
-    Result<verify::VerifyReport> report = verify::verify_set(wanted_);
+    const Result<runners::RunReport> report = ask();
     EXPECT_TRUE(report.ok()) << report.error().message;
-    return report.ok() ? std::move(*report) : verify::VerifyReport{};
+    return report.ok() ? report->verify_report() : verify::VerifyReport{};
   }
 
   ErrorKind error_kind() const {
-    const Result<verify::VerifyReport> report = verify::verify_set(wanted_);
+    const Result<runners::RunReport> report = ask();
     EXPECT_FALSE(report.ok());
     return report.ok() ? ErrorKind::internal : report.error().kind;
   }
 
-  verify::VerifyRequest wanted_;
+  std::string folder_ = "set";
+  bool by_reference_ = false;
+  SharedProfile profile_;
+  std::optional<Operation> operation_ = Operation::quantize;
+  std::string accumulator_;
+
+ private:
+  Result<runners::RunReport> ask(runners::Subject& subject, const runners::CaseSource& cases) const {
+    runners::RunRequest wanted;
+    wanted.subject = &subject;
+    wanted.cases = &cases;
+    wanted.kept_profiles_only = true;
+    if (profile_) wanted.profiles = {profile_};
+    wanted.operation = operation_;
+    wanted.accumulator = accumulator_;
+    return runners::run_backend(wanted);
+  }
 };
 
 TEST_F(VerifySetTest, RightAnswersPass) {
@@ -398,10 +426,14 @@ TEST_F(VerifySetTest, OneWrongBitFails) {
 TEST_F(VerifySetTest, AliasesFindTheirCases) {
   Answers answers(at("set"));
   answers.write(at("actual.safetensors"));
-  wanted_.profile = shared("mxfp4/torchao-2026-08-floor");
+  profile_ = shared("mxfp4/torchao-2026-08-floor");
   EXPECT_EQ(run().total().passed, answers.table().case_count());
-  wanted_.profile = shared("hif4/gcc");
-  EXPECT_EQ(error_kind(), ErrorKind::usage);
+  profile_ = shared("hif4/gcc");
+  const Result<runners::RunReport> report = ask();
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_TRUE(report->tables.empty());
+  ASSERT_EQ(report->absent.size(), 1U);
+  EXPECT_EQ(report->absent[0].profile, "hif4/gcc");
 }
 
 TEST_F(VerifySetTest, MissingTensorsAndCasesCount) {
@@ -417,7 +449,7 @@ TEST_F(VerifySetTest, MissingTensorsAndCasesCount) {
   EXPECT_EQ(report.tables[0].missing, 4U);
   EXPECT_EQ(report.total().failed, 0U);
 
-  wanted_.operation.reset();
+  operation_.reset();
   EXPECT_TRUE(run().has_missing());
 }
 
@@ -487,8 +519,8 @@ TEST_F(VerifySetTest, WithdrawnCasesAreSkipped) {
 }
 
 TEST_F(VerifySetTest, TheReferenceChecksTheSet) {
-  wanted_.actual.reset();
-  wanted_.operation.reset();
+  by_reference_ = true;
+  operation_.reset();
   EXPECT_EQ(run().total().failed, 0U);
   rewrite_table(at("set"), [](CaseTable& table) { table.groups[0].find("codes")->bytes[0] ^= 1; });
   EXPECT_EQ(run().total().failed, 1U);
@@ -500,23 +532,22 @@ TEST_F(VerifySetTest, SetsWithoutAnswersAreAnsweredByTheReference) {
   GenerateRequest inputs = request("inputs");
   inputs.inputs_only = true;
   generate(inputs);
-  wanted_.folder = at("inputs");
+  folder_ = "inputs";
   EXPECT_EQ(run().total().passed, answers.table().case_count());
-  wanted_.actual.reset();
-  EXPECT_EQ(error_kind(), ErrorKind::usage);
 }
 
-TEST_F(VerifySetTest, GemmAsksForTheNormativeAccumulator) {
+TEST_F(VerifySetTest, ProductsUnderOneAccumulator) {
   Answers answers(at("set"), Operation::gemm);
   std::erase_if(answers.table().groups, [](const CaseGroup& group) { return group.spec.accumulator != "seq512"; });
   ASSERT_FALSE(answers.table().groups.empty());
   answers.write(at("actual.safetensors"));
-  wanted_.operation = Operation::gemm;
+  operation_ = Operation::gemm;
+  accumulator_ = "seq512";
   EXPECT_FALSE(run().has_missing());
   EXPECT_EQ(run().total().passed, answers.table().case_count());
-  wanted_.accumulator = "all";
+  accumulator_.clear();
   EXPECT_TRUE(run().has_missing());
-  wanted_.accumulator = "exact";
+  accumulator_ = "exact";
   EXPECT_EQ(run().total().passed, 0U);
 }
 

@@ -81,7 +81,7 @@ std::uint64_t count(const VerifyReport& report, Cause cause, const std::string& 
 /// Some cases fail, and all of them for this reason.
 void expect_only(const VerifyReport& report, Cause cause, const std::string& kind) {
   EXPECT_GT(report.total().failed, 0U);
-  EXPECT_EQ(count(report, cause, kind), report.total().failed) << to_text(report);
+  EXPECT_EQ(count(report, cause, kind), report.total().failed) << to_json(report).dump();
 }
 
 template <class Change>
