@@ -26,6 +26,12 @@ std::size_t place_of_group(const suite::GroupSpec& spec, std::vector<suite::Grou
   return groups.size() - 1;
 }
 
+/// Whether an answer that passed has other codes than the expected ones.
+bool has_other_codes(const verify::ComparedCase& compared) {
+  if (compared.finding || compared.table.operation != suite::Operation::quantize) return false;
+  return !std::ranges::equal(compared.group.find("codes")->of_case(compared.index), compared.actual.front());
+}
+
 KeptCase kept_of(const verify::ComparedCase& compared, std::size_t group) {
   KeptCase kept;
   kept.group = group;
@@ -92,6 +98,7 @@ void Evidence::saw(const verify::ComparedCase& compared) {
   TableEvidence& table = table_of(compared);
   const bool failed = compared.finding.has_value();
   ++(failed ? table.failed : table.passed);
+  table.ignores_codes_under_nan = table.ignores_codes_under_nan || has_other_codes(compared);
   CaseSample& sample = failed ? table.failing : table.passing;
   const std::uint16_t of_class = compared.group.classes[compared.index];
   if (!sample.wants(of_class, compared.group.ids[compared.index])) return;

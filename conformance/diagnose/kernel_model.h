@@ -22,6 +22,9 @@ struct GroupEvidence {
   std::vector<std::uint8_t> expected;  ///< the right answers
   std::vector<std::uint8_t> actual;    ///< the answers given
   std::size_t answer_bytes = 0;        ///< of one case
+  /// For each case the bytes of the answer that are not compared; zero in all three kinds of answers. Empty where all
+  /// are.
+  std::vector<std::vector<std::size_t>> ignored;
 
   bool failed(std::size_t index) const { return !kept[index]->actual.empty(); }
 };

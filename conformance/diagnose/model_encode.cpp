@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "conformance/diagnose/nan_scale.h"
 #include "conformance/verify/strided_groups.h"
 #include "formats/block_codec.h"
 #include "formats/packing.h"
@@ -89,10 +90,6 @@ std::uint8_t faulty_code(const KernelModel& model, const Block& block, std::uint
 
 std::uint8_t largest_scale(Family family) {
   return family == Family::mx ? e8m0_max : family == Family::hif4 ? e6m2_max : e4m3_scale_max;
-}
-
-std::uint8_t nan_scale(Family family) {
-  return family == Family::mx ? e8m0_nan : family == Family::hif4 ? e6m2_nan : e4m3_scale_nan;
 }
 
 std::uint8_t shifted(Family family, std::uint8_t code, int shift) {

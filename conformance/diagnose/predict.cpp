@@ -6,6 +6,7 @@
 #include "conformance/diagnose/model_correct.h"
 #include "conformance/diagnose/model_encode.h"
 #include "conformance/diagnose/model_values.h"
+#include "conformance/diagnose/nan_scale.h"
 #include "conformance/profiles/profile_rules.h"
 #include "conformance/suite/reference_answers.h"
 #include "formats/float_bits.h"
@@ -160,7 +161,8 @@ bool is_answerable(const KernelModel& model, const CaseGroup& cases) {
 bool has_values(const CaseTensor& tensor) { return tensor.name == "values" || tensor.name == "c"; }
 
 /// Every answer as a row of bytes.
-std::vector<std::uint8_t> flattened(const CaseGroup& cases, std::size_t answer_bytes) {
+std::vector<std::uint8_t> flattened(const CaseGroup& cases, std::size_t answer_bytes,
+                                    const std::vector<std::vector<std::size_t>>& ignored) {
   std::vector<std::uint8_t> rows(cases.size() * answer_bytes);
   std::size_t offset = 0;
   for (const CaseTensor& tensor : cases.tensors) {
@@ -175,7 +177,25 @@ std::vector<std::uint8_t> flattened(const CaseGroup& cases, std::size_t answer_b
     }
     offset += bytes;
   }
+  for (std::size_t i = 0; i < ignored.size(); ++i)
+    for (const std::size_t byte : ignored[i]) rows[i * answer_bytes + byte] = 0;
   return rows;
+}
+
+/// The bytes of codes under a NaN scale, of each case. Codes are the first tensor of an answer.
+std::vector<std::vector<std::size_t>> codes_under_nan(const Profile& profile, const CaseGroup& cases) {
+  const CaseTensor& scales = *cases.find("scales");
+  const auto scale_size = static_cast<std::size_t>(scale_bytes(profile.family));
+  const std::size_t block = profile.block.cols / (element_spec(profile.element).is_nibble() ? 2U : 1U);
+  std::vector<std::vector<std::size_t>> bytes(cases.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Bytes of_case = scales.of_case(i);
+    for (std::size_t b = 0; b < of_case.size() / scale_size; ++b) {
+      if (!is_nan_scale(profile.family, of_case[b * scale_size])) continue;
+      for (std::size_t byte = b * block; byte < (b + 1) * block; ++byte) bytes[i].push_back(byte);
+    }
+  }
+  return bytes;
 }
 
 /// The bytes of kept cases as tensors of a group.
@@ -192,7 +212,7 @@ void fill_tensors(const std::vector<const KeptCase*>& kept, bool expected,
   }
 }
 
-GroupEvidence evidence_of(std::vector<CaseTensor> tensors, const suite::GroupSpec& spec,
+GroupEvidence evidence_of(const TableEvidence& table, std::vector<CaseTensor> tensors, const suite::GroupSpec& spec,
                           std::vector<const KeptCase*> kept) {
   GroupEvidence evidence;
   evidence.kept = std::move(kept);
@@ -208,12 +228,14 @@ GroupEvidence evidence_of(std::vector<CaseTensor> tensors, const suite::GroupSpe
   fill_tensors(
       evidence.kept, false, [](Kept one) -> const Buffer& { return one.inputs; }, cases);
   fill_tensors(
-      evidence.kept, true, [](Kept one) -> const Buffer& { return one.actual.empty() ? one.expected : one.actual; },
-      cases);
-  evidence.actual = flattened(cases, evidence.answer_bytes);
-  fill_tensors(
       evidence.kept, true, [](Kept one) -> const Buffer& { return one.expected; }, cases);
-  evidence.expected = flattened(cases, evidence.answer_bytes);
+  if (table.ignores_codes_under_nan) evidence.ignored = codes_under_nan(*table.kept, cases);
+  evidence.expected = flattened(cases, evidence.answer_bytes, evidence.ignored);
+  suite::CaseGroup given = cases;
+  fill_tensors(
+      evidence.kept, true, [](Kept one) -> const Buffer& { return one.actual.empty() ? one.expected : one.actual; },
+      given);
+  evidence.actual = flattened(given, evidence.answer_bytes, evidence.ignored);
   return evidence;
 }
 
@@ -227,7 +249,7 @@ std::vector<GroupEvidence> group_evidence(const TableEvidence& table) {
   for (std::size_t g = 0; g < kept.size(); ++g) {
     if (kept[g].empty()) continue;
     Result<std::vector<CaseTensor>> tensors = suite::group_tensors(table.operation, *table.kept, table.groups[g]);
-    if (tensors) groups.push_back(evidence_of(std::move(*tensors), table.groups[g], std::move(kept[g])));
+    if (tensors) groups.push_back(evidence_of(table, std::move(*tensors), table.groups[g], std::move(kept[g])));
   }
   return groups;
 }
@@ -246,7 +268,7 @@ std::optional<std::vector<std::uint8_t>> predict(const Question& question, const
   if (writes_codes) {
     for (const Step& step : model.packing) step.run(working, step.parameter);
   }
-  return flattened(working.cases, evidence.answer_bytes);
+  return flattened(working.cases, evidence.answer_bytes, evidence.ignored);
 }
 
 }  // namespace fp4proof::diagnose

@@ -266,6 +266,7 @@ GroupEvidence Search::rows_of(const GroupEvidence& group, const std::vector<std:
   };
   for (const std::size_t row : rows) {
     part.kept.push_back(group.kept[row]);
+    if (!group.ignored.empty()) part.ignored.push_back(group.ignored[row]);
     part.cases.ids.push_back(group.cases.ids[row]);
     part.cases.classes.push_back(group.cases.classes[row]);
     copy_row(group.expected, row, group.answer_bytes, part.expected);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "conformance/diagnose/model_values.h"
+#include "conformance/diagnose/nan_scale.h"
 #include "conformance/diagnose/steps.h"
 #include "conformance/suite/drafts.h"
 #include "conformance/verify/classify.h"
@@ -47,15 +48,6 @@ std::uint8_t changed_code(const ElementSpec& spec, CodeChange change, std::uint8
   return code;
 }
 
-bool is_nan_scale(Family family, std::uint8_t byte) {
-  switch (family) {
-    case Family::mx: return byte == e8m0_nan;
-    case Family::hif4: return byte == e6m2_nan;
-    case Family::nvfp4: return (byte & 0x7F) == e4m3_scale_nan;
-  }
-  return false;
-}
-
 /// Calls change(index of the case, output bytes, answer given, bytes of one row) for every output tensor of every case.
 template <class Change>
 void for_each_output(Working& working, Change change) {
@@ -77,11 +69,11 @@ bool is_poison(Bytes bytes) {
   return std::ranges::all_of(bytes, [](std::uint8_t byte) { return byte == verify::poison_byte; });
 }
 
-/// Where the poison at the end of an answer begins.
+/// Where the poison at the end of an answer begins. One byte of that value may be chance.
 std::size_t begin_of_tail(Bytes given) {
   std::size_t begin = given.size();
   while (begin > 0 && given[begin - 1] == verify::poison_byte) --begin;
-  return begin;
+  return begin + 1 < given.size() || begin == 0 ? begin : given.size();
 }
 
 }  // namespace

@@ -182,6 +182,20 @@ TEST(DiagnoseQuantize, NamesStaleAndUnwrittenOutput) {
   EXPECT_EQ(ids_of(diagnoses_of(ocp_table(), some_cases).at(0)), Ids{"memory=unwritten-cases"});
 }
 
+TEST(DiagnoseQuantize, LeavesOutWhatIsNotCompared) {
+  // Codes under a NaN scale are anything, and the rules say that they do not count.
+  const Kernel up = kernel_of({.scale_up = true});
+  const Kernel careless = [&](const suite::CaseGroup& group, std::size_t index, Answer& answer) {
+    up(group, index, answer);
+    for (std::size_t block = 0; block < answer[1].size(); ++block) {
+      if (answer[1][block] == 255) std::fill_n(answer[0].begin() + static_cast<std::ptrdiff_t>(16 * block), 16, 0x37);
+    }
+  };
+  Evidence evidence;
+  show(ocp_table(), careless, evidence, {.ignore_codes_under_nan = true});
+  EXPECT_EQ(ids_of(diagnose(evidence).at(0)), Ids{"scale-rule=ceil"});
+}
+
 TEST(DiagnoseQuantize, KeepsABoundedSampleOfEveryClass) {
   const EvidenceLimits limits = {
       .failing_cases = 30, .failing_bytes = 20000, .passing_cases = 25, .passing_bytes = 4000};

@@ -23,10 +23,12 @@ using Answer = std::vector<std::vector<std::uint8_t>>;
 using Kernel = std::function<void(const suite::CaseGroup& group, std::size_t index, Answer& answer)>;
 
 /// Shows every case of a table to `evidence`, answered by `kernel`.
-inline void show(const suite::CaseTable& table, const Kernel& kernel, Evidence& evidence) {
+inline void show(const suite::CaseTable& table, const Kernel& kernel, Evidence& evidence,
+                 const verify::CompareRules& rules = {}) {
   static const std::vector<suite::ClassEntry> classes = suite::class_entries();
   verify::CompareContext context;
   context.classes = &classes;
+  context.rules = rules;
   context.observer = [&](const verify::ComparedCase& compared) { evidence.saw(compared); };
   verify::TableReport table_report;
   table_report.operation = table.operation;
