@@ -178,7 +178,7 @@ class Suites {
   static TestCase fault_case(const Json& fault) {
     const std::string what = text_at(fault, "what");
     return {class_name_of(fault),
-            "call " + text_at(fault, "group"),
+            fmt::format("call {} from {}", text_at(fault, "group"), text_at(fault, "first_case")),
             Outcome::error,
             "plug-in",
             what,

@@ -111,7 +111,6 @@ std::string fields_text(const NumberView& view) {
 }
 
 std::string place_of(const Json& mismatch) {
-  if (const std::string told = text_at(mismatch, "place"); !told.empty()) return told;
   const bool codes = has_codes(mismatch);
   const std::string tensor = text_at(mismatch, "tensor");
   std::string place = tensor.empty() ? tensor : tensor + " ";

@@ -26,7 +26,7 @@ std::vector<NumberView> numbers_of(const Json& mismatch);
 /// "0.10000000.100", "101100.01 levels 11110000 0000000000000000"; "" where there are no fields.
 std::string fields_text(const NumberView& view);
 
-/// "codes row 0 block 1 element 3": `place`, or what the other members say.
+/// "codes row 0 block 1 element 3", as far as the document says.
 std::string place_of(const Json& mismatch);
 
 /// "SCALE scale-code, distance +1".

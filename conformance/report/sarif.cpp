@@ -8,6 +8,7 @@
 #include <set>
 
 #include "conformance/report/mismatch_view.h"
+#include "conformance/report/svg.h"
 #include "conformance/vectors/counted.h"
 
 namespace fp4proof::report {
@@ -74,9 +75,11 @@ class Rules {
   const Json& list() const { return list_; }
 
  private:
-  std::size_t index_of(const std::string& id, const std::string& summary, const std::string& help) {
+  /// Readers take 255 characters of an id and 1 024 of a summary.
+  std::size_t index_of(const std::string& name, const std::string& summary, const std::string& help) {
+    const std::string id = elided(name, 250);
     const auto [place, is_new] = places_.try_emplace(id, list_.size());
-    if (is_new) list_.push_back(rule_of(id, summary, help));
+    if (is_new) list_.push_back(rule_of(id, elided(summary, 1000), help));
     return place->second;
   }
 

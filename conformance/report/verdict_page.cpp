@@ -199,7 +199,7 @@ class Page {
   std::string mismatches() const {
     const Json* worst = worst_mismatch(document_);
     if (worst == nullptr) return {};
-    return "<h2>One mismatch, bit by bit</h2>\n" + worst_case_part(document_, *worst) + mismatch_list(document_);
+    return "<h2>One mismatch, bit by bit</h2>\n" + worst_case_part(*worst) + mismatch_list(document_);
   }
 
   std::string faults() const {

@@ -94,10 +94,9 @@ std::string element_step(const Json& explanation, const Json& mismatch) {
   return {};
 }
 
-std::string steps_part(const Json& document, const Json& mismatch) {
-  const Json& explanation = at(document, "explanation");
-  if (!at(explanation, "steps").is_array() || text_at(explanation, "case_id") != text_at(mismatch, "case_id"))
-    return {};
+std::string steps_part(const Json& mismatch) {
+  const Json& explanation = at(mismatch, "explanation");
+  if (!at(explanation, "steps").is_array()) return {};
   std::string html = "<h4>The steps to the right answer</h4><ol class=\"steps\">";
   std::size_t listed = 0;
   for (const Json& step : at(explanation, "steps")) {
@@ -134,13 +133,12 @@ std::string list_row(const Json& mismatch) {
 const Json* worst_mismatch(const Json& document) {
   const Json& mismatches = at(document, "mismatches");
   if (!mismatches.is_array() || mismatches.empty()) return nullptr;
-  const std::string explained = text_at(at(document, "explanation"), "case_id");
   const Json* table = worst_table(document);
   const std::vector<CauseRow> causes = table == nullptr ? std::vector<CauseRow>() : causes_of(*table);
   const Json* worst = nullptr;
   for (const Json& mismatch : mismatches) {
-    if (!explained.empty() && text_at(mismatch, "case_id") == explained) return &mismatch;
     if (causes.empty() || !same_table(mismatch, *table)) continue;
+    if (at(mismatch, "explanation").is_object()) return &mismatch;
     if (text_at(mismatch, "cause") != causes.front().cause || text_at(mismatch, "kind") != causes.front().kind)
       continue;
     if (worst == nullptr || distance_of(mismatch) > distance_of(*worst)) worst = &mismatch;
@@ -148,7 +146,7 @@ const Json* worst_mismatch(const Json& document) {
   return worst == nullptr ? &mismatches.front() : worst;
 }
 
-std::string worst_case_part(const Json& document, const Json& mismatch) {
+std::string worst_case_part(const Json& mismatch) {
   std::string html = fmt::format(
       "<section class=\"card\"><div class=\"head\"><h3>{}</h3><span class=\"faint small\">case {}"
       "</span></div>",
@@ -161,7 +159,7 @@ std::string worst_case_part(const Json& document, const Json& mismatch) {
   html += fmt::format("<p><b>Usually</b> {}</p>", shown(text_at(mismatch, "likely")));
   const std::string_view purpose = class_purpose(text_at(mismatch, "class"));
   if (!purpose.empty()) html += fmt::format("<p><b>The class catches</b> {}</p>", shown(purpose));
-  return html + steps_part(document, mismatch) + "</section>\n";
+  return html + steps_part(mismatch) + "</section>\n";
 }
 
 std::string mismatch_list(const Json& document) {

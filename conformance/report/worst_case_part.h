@@ -7,13 +7,13 @@
 
 namespace fp4proof::report {
 
-/// The mismatch to look at first, or nullptr: the one that the document explains (`explanation.case_id`); else, of the
-/// table with most failures, the one of the most frequent cause and kind that is farthest off.
+/// The mismatch to look at first, or nullptr: of the table with most failures the one that the document explains, else
+/// the one of the most frequent cause and kind that is farthest off.
 const Json* worst_mismatch(const Json& document);
 
 /// A card on a mismatch: its numbers with their fields, the bits that differ marked, the rule, what usually lies
 /// behind, and the steps to the right answer where the document has them.
-std::string worst_case_part(const Json& document, const Json& mismatch);
+std::string worst_case_part(const Json& mismatch);
 
 /// The first mismatches as a table; "" where there are none.
 std::string mismatch_list(const Json& document);

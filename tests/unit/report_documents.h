@@ -44,7 +44,7 @@ inline nlohmann::json scale_off_by_one() {
       {"operation": "dequantize", "profile": "mxfp4/ocp", "group": "2x32", "class": "dequantize-codebook",
        "case_id": "18457f1632a2b1fe", "case_index": 0, "cause": "SCALE", "kind": "scale-value", "distance": 1,
        "row": 0, "block": 0, "element": 1, "expected": 1056964608, "actual": 1065353216,
-       "likely": "the scale code was decoded to another power of two", "place": "row 0 column 1",
+       "likely": "the scale code was decoded to another power of two", "place": 1,
        "text": "dequantize mxfp4/ocp 2x32 class dequantize-codebook case 18457f1632a2b1fe\n"}],
     "absent": [], "waivers": null, "faults": [], "load_problem": "", "close_problem": "", "survivors": 0,
     "gave_up": false})");

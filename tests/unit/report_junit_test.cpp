@@ -88,7 +88,7 @@ TEST(Junit, PassHasNoFailure) {
 
 TEST(Junit, FailedCallsAreErrors) {
   const auto found = outcomes(parsed(report_documents::crash()));
-  EXPECT_EQ(found.at("fp4proof.dequantize.mxfp4/ocp call 2x32"), "error");
+  EXPECT_EQ(found.at("fp4proof.dequantize.mxfp4/ocp call 2x32 from 18457f1632a2b1fe"), "error");
   EXPECT_EQ(found.at("fp4proof.dequantize.mxfp4/ocp dequantize-codebook"), "failure");
   json document = report_documents::pass();
   document["exit_code"] = 4;
