@@ -12,7 +12,6 @@
 #include "conformance/export/sidecar.h"
 #include "conformance/profiles/nearest_name.h"
 #include "conformance/suite/shared_rules.h"
-#include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/pending_folder.h"
 
@@ -129,7 +128,7 @@ class Exporter {
                         {"cases", summary_.cases},
                         {"withdrawn", summary_.withdrawn},
                         {"groups", groups_}};
-    return write_file(folder_ / index_name, bytes_of(index.dump(2) + "\n"));
+    return write_pending_file(folder_ / index_name, bytes_of(index.dump(2) + "\n"));
   }
 
   const ExportSummary& summary() const { return summary_; }
@@ -204,6 +203,7 @@ Result<ExportSummary> export_set(const ExportRequest& request) {
   }
   if (const Result<void> selected = exporter.check_selection(); !selected) return selected.error();
   if (const Result<void> written = exporter.write_index(); !written) return written.error();
+  if (const Result<void> flushed = pending->flush(); !flushed) return flushed.error();
   if (const Result<void> committed = pending->commit(request.force); !committed) return committed.error();
   return exporter.summary();
 }

@@ -3,8 +3,8 @@
 #include "conformance/export/array_files.h"
 #include "conformance/export/names.h"
 #include "conformance/export/sidecar.h"
-#include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/manifest.h"
+#include "conformance/vectors/pending_folder.h"
 
 namespace fp4proof::exports {
 
@@ -41,7 +41,7 @@ class GroupWriter {
   Result<std::vector<std::string>> finish(json sidecar) {
     sidecar["files"] = files_;
     const std::string name = stem_ + ".json";
-    if (const Result<void> written = write_file(folder_ / name, bytes_of(sidecar.dump(2) + "\n")); !written) {
+    if (const Result<void> written = write_pending_file(folder_ / name, bytes_of(sidecar.dump(2) + "\n")); !written) {
       return written.error();
     }
     names_.push_back(name);
@@ -62,7 +62,8 @@ class GroupWriter {
                            const Content& content) {
     for (const ColumnWords& column : columns) {
       const std::string name = stem_ + "." + column.column->name + ending;
-      if (const Result<void> written = write_file(folder_ / name, bytes_of(content(column))); !written) return written;
+      if (const Result<void> written = write_pending_file(folder_ / name, bytes_of(content(column))); !written)
+        return written;
       if (const Result<void> noted = remember(name, format, column.column->name); !noted) return noted;
     }
     return {};
@@ -70,7 +71,7 @@ class GroupWriter {
 
   Result<void> text_file(const char* ending, Format format, const std::string& text) {
     const std::string name = stem_ + ending;
-    if (const Result<void> written = write_file(folder_ / name, bytes_of(text)); !written) return written;
+    if (const Result<void> written = write_pending_file(folder_ / name, bytes_of(text)); !written) return written;
     return remember(name, format, {});
   }
 

@@ -1,13 +1,16 @@
 #include "conformance/vectors/pending_folder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "conformance/vectors/file_descriptor.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof {
@@ -39,6 +42,12 @@ PendingFolder::~PendingFolder() {
   if (!hidden_.empty()) fs::remove_all(hidden_, ignored);
 }
 
+Result<void> PendingFolder::flush() const {
+  const FileDescriptor folder(::open(path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open() || ::syncfs(folder.number()) != 0) return os_error("write to", target_, errno);
+  return {};
+}
+
 Result<void> PendingFolder::commit(bool replace) {
   std::error_code failure;
   const fs::path old = hidden_ / "old";
@@ -54,6 +63,19 @@ Result<void> PendingFolder::commit(bool replace) {
   std::error_code ignored;
   if (moved) fs::rename(old, target_, ignored);
   return os_error("make", target_, failure.value());
+}
+
+Result<void> write_pending_file(const fs::path& path, Bytes bytes) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file.is_open()) return os_error("make", path, errno);
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.number(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return os_error("write to", path, written < 0 ? errno : EIO);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  if (const int failure = file.close(); failure != 0) return os_error("write to", path, failure);
+  return {};
 }
 
 Result<void> check_target_folder(const fs::path& folder, std::string_view marker, std::string_view what, bool force) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "conformance/vectors/bytes.h"
 #include "conformance/vectors/pending_paths.h"
 #include "formats/result.h"
 
@@ -24,6 +25,9 @@ class PendingFolder {
   /// Where the content goes until commit().
   std::filesystem::path path() const { return hidden_ / "new"; }
 
+  /// Puts on the disk what write_pending_file() wrote.
+  Result<void> flush() const;
+
   /// Takes the target's name, which must be free or an empty folder, or, with `replace`, a folder that goes.
   Result<void> commit(bool replace);
 
@@ -34,6 +38,10 @@ class PendingFolder {
   std::filesystem::path hidden_;
   PendingPath pending_;
 };
+
+/// Writes `bytes` as the whole content of the new file `path` of a pending folder. Unlike write_file() it does not wait
+/// for the disk, so that many small files go fast; flush() does so once.
+Result<void> write_pending_file(const std::filesystem::path& path, Bytes bytes);
 
 /// Whether `folder` may be written: free, empty, or one with a file `marker`, which makes it `what` (for example
 /// "vector set"), that the user wants replaced (`force`). A `usage` error says why not.
