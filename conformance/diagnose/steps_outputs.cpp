@@ -69,11 +69,22 @@ bool is_poison(Bytes bytes) {
   return std::ranges::all_of(bytes, [](std::uint8_t byte) { return byte == verify::poison_byte; });
 }
 
-/// Where the poison at the end of an answer begins. One byte of that value may be chance.
-std::size_t begin_of_tail(Bytes given) {
+/// Where the poison at the end of an answer begins.
+std::size_t begin_of_poison(Bytes given) {
   std::size_t begin = given.size();
   while (begin > 0 && given[begin - 1] == verify::poison_byte) --begin;
+  return begin;
+}
+
+/// The same; one byte of that value may be chance.
+std::size_t begin_of_tail(Bytes given) {
+  const std::size_t begin = begin_of_poison(given);
   return begin + 1 < given.size() || begin == 0 ? begin : given.size();
+}
+
+/// The first of the last rows that are all poison. A row of scales may be one byte.
+std::size_t begin_of_rows(Bytes given, std::size_t row_bytes) {
+  return (begin_of_poison(given) + row_bytes - 1) / row_bytes * row_bytes;
 }
 
 }  // namespace
@@ -163,7 +174,7 @@ void leave_unwritten(Working& working, int parameter) {
         begin = is_poison(Bytes(working.evidence.actual).subspan(i * answer_bytes, answer_bytes)) ? 0 : given.size();
         break;
       case Unwritten::tensors: begin = begin == 0 ? 0 : given.size(); break;
-      case Unwritten::rows: begin = (begin + row_bytes - 1) / row_bytes * row_bytes; break;
+      case Unwritten::rows: begin = begin_of_rows(given, row_bytes); break;
       case Unwritten::tail: break;
       case Unwritten::scattered:
         for (std::size_t b = 0; b < bytes.size(); ++b)

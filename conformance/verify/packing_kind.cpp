@@ -39,13 +39,16 @@ std::optional<Buffer> split_nibbles(const QuantizedView& view) {
   return bytes;
 }
 
+/// Codes column after column.
 std::optional<Buffer> transposed_codes(const QuantizedView& view) {
   const portable::Geometry& geometry = view.geometry();
-  if (geometry.rows != geometry.padded_columns) return std::nullopt;
+  const std::int64_t columns = geometry.padded_columns;
+  if (geometry.rows == 1) return std::nullopt;
   Buffer bytes(view.codes().size(), 0);
   for (std::int64_t r = 0; r < geometry.rows; ++r) {
-    for (std::int64_t c = 0; c < geometry.rows; ++c) {
-      const std::uint8_t code = view.code(c, r);
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const std::int64_t place = c * geometry.rows + r;
+      const std::uint8_t code = view.code(place / columns, place % columns);
       const std::int64_t row = r * geometry.code_bytes_per_row;
       if (has_nibbles(view)) {
         bytes[static_cast<std::size_t>(row + c / 2)] |= static_cast<std::uint8_t>(code << (4 * (c & 1)));

@@ -18,8 +18,8 @@ class Fault:
     planted: str
     causes: str  # those that may be found, the one of most cases first
     changes: str = ""  # ids of the diagnosis that were planted
-    # explained; ambiguous: `changes` is one explanation of several; partial: it is the best of those that do not explain
-    # all; unknown: the diagnosis must not claim to explain it all (partial, unexplained)
+    # explained; ambiguous: `changes` is one explanation of several; partial: the best of those that explain a part;
+    # unknown: the diagnosis must not claim to explain all (partial, unexplained)
     outcome: str = "explained"
     report: str = ""  # the public report that it comes from
     code: int = 1
@@ -148,7 +148,8 @@ KERNELS = [
           set="quick"),
     Fault("hif4-exact-reciprocal", QUANTIZE, HIF4, "exact reciprocal of the scale", "ELEMENT MICRO",
           "reciprocal=exact"),
-    Fault("hif4-e6m2-ties-up", QUANTIZE, HIF4, "ties of the E6M2 scale go up", "SCALE", "scale-rounding=rna"),
+    Fault("hif4-e6m2-ties-up", QUANTIZE, HIF4, "ties of the E6M2 scale go up", "SCALE", "scale-rounding=rna",
+          set="quick"),
     Fault("hif4-scale-wraps", QUANTIZE, HIF4, "no clamp: scales out of range wrap around", "SCALE SPECIAL",
           outcome="unknown"),
     Fault("hif4-negative-zero-kept", QUANTIZE, HIF4, "the input -0 stays -0", "ELEMENT", "zero-sign=kept"),
@@ -179,7 +180,7 @@ KERNELS = [
           "ELEMENT SCALE", "scale-decode=exponent-only zero-sign=output-dropped", report="rocm-libraries#7439"),
     Fault("nvfp4-scales-multiplied-first", DEQUANTIZE, "nvfp4/tensor-scale", "the product of the scales is rounded",
           "ELEMENT", "product=scales-first", set="quick"),
-    Fault("hif4-values-of-e2m1", DEQUANTIZE, HIF4, "the value table of E2M1", "SCALE ELEMENT", "element=e2m1",
+    Fault("hif4-values-of-e2m1", DEQUANTIZE, HIF4, "the value table of E2M1", "ELEMENT SCALE", "element=e2m1",
           report="SuperNPUBench#122"),
     Fault("hif4-decode-strided", DEQUANTIZE, HIF4, "micro-exponents belong to i mod 8 and i mod 16", "ELEMENT MICRO",
           "levels=strided"),
@@ -229,8 +230,8 @@ KERNELS = [
     Fault("last-row-unwritten", QUANTIZE, MX, "the last row is not written", "UNWRITTEN", "memory=unwritten-rows"),
     Fault("offers-and-writes-zeros", QUANTIZE, MX, "offers what it does not do: zeros everywhere",
           "SCALE SPECIAL ELEMENT", changes="memory=zeros"),
-    Fault("leaks-a-little", QUANTIZE, MX, "keeps 64 KiB of every call: right numbers, and nobody is told", "", outcome="",
-          code=0),
+    Fault("leaks-a-little", QUANTIZE, MX, "keeps 64 KiB of every call: right numbers, and nobody is told", "",
+          outcome="", code=0),
     Fault("leaks-memory", QUANTIZE, MX, "keeps 64 MiB of every call until there is no more", "", outcome="", code=4,
           in_error="bad_alloc|ended with exit code 1"),
     Fault("leaks-descriptors", QUANTIZE, MX, "opens files and never closes them", "", outcome="", code=4,
@@ -244,7 +245,8 @@ KERNELS = [
     # Two at once.
     Fault("scale-ceil+first-element-high", QUANTIZE, MX, "two faults", "SCALE ELEMENT SPECIAL PACKING",
           "scale-rule=ceil code-order=swapped-nibbles"),
-    Fault("ties-away+scale-one-high", QUANTIZE, MX, "two faults", "SCALE ELEMENT", "rounding=rna scale-offset=exponent+1"),
+    Fault("ties-away+scale-one-high", QUANTIZE, MX, "two faults", "SCALE ELEMENT",
+          "rounding=rna scale-offset=exponent+1"),
     Fault("ties-away+zeros-lose-sign", QUANTIZE, MX, "two faults", "ELEMENT", "profile=mxfp4/microxcaling-cpp"),
     Fault("scale-rceil+nan-ignored", QUANTIZE, MX, "two faults", "SCALE SPECIAL", "scale-rule=rceil nan=ignore"),
     Fault("scale-even+element-through-bf16", QUANTIZE, MX, "two faults", "SCALE ELEMENT",
@@ -309,7 +311,7 @@ MISBEHAVIOURS = [
     Misbehaviour("kill_parent", "kills its parent process", 4, r"plug-in.* killed its parent process",
                  said="killed its parent process"),
     Misbehaviour("survivor", "leaves a process behind", 0,
-                 in_output=r"the plug-in left \d+ processes behind; they were ended",
+                 in_output=r"the subject left \d+ processes behind; they were ended",
                  said="passes; the process is ended and mentioned"),
     Misbehaviour("close_descriptors", "closes every descriptor", 4,
                  r"lost its channel to the verifier: it closed descriptors that are not its own",

@@ -11,11 +11,17 @@ by a command from the verdicts themselves, and a test (`plugin_zoo_test`) fails 
     cmake --build build --target zoo_page
 
 The kernels are a library of their own (`tests/plugin/kernels`): naive quantizers, decoders and products on doubles that
-share nothing with the reference. Without a fault they pass every case of `quick` under each of the fourteen profiles that
-they offer, which is the proof that a right kernel is not failed. What each verdict must be is stated in `tests/plugin/zoo_faults.py` from what was
-planted. Each fault is run on `smoke` under one profile and operation; on `quick` where `smoke` has no case for it.
+share nothing with the reference. Without a fault they pass every case of `quick` under each of the fourteen profiles
+that they offer, which is the proof that a right kernel is not failed. What each verdict must be is stated in
+`tests/plugin/zoo_faults.py` from what was planted. Each fault is run on `smoke` under one profile and operation; on
+`quick` where `smoke` has no case for it.
 
-"explained" counts the wrong answers that the diagnosis gives to the bit, of those that were examined.
+"explained" counts the wrong answers that the diagnosis gives to the bit, of those that were examined. A fault
+that no hypothesis knows must stay "no known change" or be explained in part; where two rules give the same answers to
+every case, both are named.
+
+Every named profile is told apart from every other one in the same way (`profile_pairs_test`): the answers of one,
+judged under the other, fail in `quick`; where only ties of the E6M2 scale in a 64 x 64 tile differ, in `full`.
 
 """
 
@@ -25,7 +31,7 @@ NOTES = """
 | report | why |
 |---|---|
 | ao#4201, second half: 32-bit offsets overflow | needs a tensor of more than 2^31 elements; no set has one |
-| microxcaling#4 | 957 becomes 896 under the floor rule, which is right; the fault above is the kernel that the report asks for |
+| microxcaling#4 | 957 becomes 896 under the floor rule, which is right; the kernel that the report asks for is above |
 | tt-metal#49199, tt-llk#1588 | faults of a verifier; the kernels above do what its golden assumed |
 | poisoned padding of scales | scales are handed over without padding; what pads the last block of elements is above |
 """
