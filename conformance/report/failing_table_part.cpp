@@ -15,6 +15,7 @@ namespace fp4proof::report {
 
 namespace {
 
+constexpr std::size_t open_classes = 8;  ///< the others are folded away
 constexpr std::size_t most_classes = 40;
 constexpr std::size_t most_charges = 5;
 constexpr std::size_t most_causes = 12;
@@ -117,8 +118,14 @@ std::string classes_part(const Json& table) {
   std::ranges::stable_sort(failing, std::ranges::greater(),
                            [](const NamedTally& entry) { return entry.second.failed; });
   std::string html = "<h4>Failing classes of cases</h4><div class=\"classes\">\n";
-  for (std::size_t i = 0; i < std::min(failing.size(), most_classes); ++i) html += class_row(failing[i]);
-  html += "</div>";
+  const std::size_t listed = std::min(failing.size(), most_classes);
+  for (std::size_t i = 0; i < listed; ++i) {
+    if (i == open_classes) {
+      html += fmt::format("<details><summary>{} more</summary>\n<div class=\"classes\">", listed - open_classes);
+    }
+    html += class_row(failing[i]);
+  }
+  html += listed > open_classes ? "</div></details></div>" : "</div>";
   if (failing.size() > most_classes)
     html += fmt::format("<p class=\"faint small\">and {} more</p>", failing.size() - most_classes);
   if (passing_count != 0) {
