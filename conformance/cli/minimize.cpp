@@ -129,7 +129,7 @@ std::function<void(std::size_t)> bar(std::optional<Progress>& progress, std::str
   };
 }
 
-Result<MinimalCase> minimize_found(runners::Subject& subject, const Options& options, minimize::FoundCase found) {
+Result<MinimalCase> minimize_one(runners::Subject& subject, const Options& options, const minimize::FoundCase& found) {
   std::optional<Progress> progress;
   minimize::JudgeOptions judge_options;
   judge_options.rules.ignore_codes_under_nan = options.ignore_codes_under_nan;
@@ -137,9 +137,7 @@ Result<MinimalCase> minimize_found(runners::Subject& subject, const Options& opt
   const auto advance = bar(progress, "minimising, calls of at most");
   judge_options.progress = [&] { advance(options.calls); };
   minimize::Judge judge(subject, found.topic, std::move(judge_options));
-  Result<minimize::Minimal> minimal = minimize::minimize_case(judge, found.failure, found.question);
-  if (!minimal) return minimal.error();
-  return minimize::describe(std::move(found), *std::move(minimal), judge);
+  return minimize::minimize_found(judge, found);
 }
 
 Result<Outcome> minimize_all(const Options& options, minimize::Search search) {
@@ -160,8 +158,8 @@ Result<Outcome> minimize_all(const Options& options, minimize::Search search) {
   outcome.compared = found->compared;
   outcome.unsupported = found->unsupported;
   outcome.stopped = found->stopped;
-  for (minimize::FoundCase& one : found->cases) {
-    Result<MinimalCase> minimal = minimize_found(subject, options, std::move(one));
+  for (const minimize::FoundCase& one : found->cases) {
+    Result<MinimalCase> minimal = minimize_one(subject, options, one);
     if (!minimal) return minimal.error();
     outcome.cases.push_back(*std::move(minimal));
   }
@@ -200,6 +198,10 @@ ExitCode code_of(const Outcome& outcome, const Options& options) {
 }
 
 std::string summary(const Outcome& outcome) {
+  if (!outcome.problem.empty()) return "nothing was compared\n";
+  if (outcome.cases.empty() && outcome.compared == 0) {
+    return fmt::format("nothing was compared: {} cases are not offered\n", outcome.unsupported);
+  }
   if (outcome.cases.empty()) return fmt::format("nothing fails: {} cases compared\n", outcome.compared);
   std::size_t minimal = 0;
   for (const MinimalCase& one : outcome.cases) minimal += one.minimal.ending == Ending::minimal ? 1 : 0;

@@ -126,16 +126,18 @@ class Finder {
   }
 
   void note(const Topic& topic, const CaseGroup& group, std::size_t index, const Failure& failure) {
-    const bool known = std::ranges::any_of(found_.cases, [&](const FoundCase& other) {
+    const auto known = std::ranges::find_if(found_.cases, [&](const FoundCase& other) {
       return other.topic.operation == topic.operation && other.topic.profile == topic.profile &&
              other.failure.is_like(failure);
     });
-    if (known || found_.stopped) return;
-    if (found_.cases.size() >= search_.most_found) {
+    const bool is_new = known == found_.cases.end();
+    if (found_.stopped || (!is_new && known->others.size() >= most_others)) return;
+    if (is_new && found_.cases.size() >= search_.most_found) {
       found_.stopped = true;
       return;
     }
-    found_.cases.push_back({topic, question_of(group, index), failure, class_of(group, index), group.ids[index]});
+    (is_new ? found_.cases : known->others)
+        .push_back({topic, question_of(group, index), failure, class_of(group, index), group.ids[index]});
   }
 
   runners::Subject& subject_;

@@ -35,7 +35,9 @@ struct FoundCase {
   Failure failure;
   std::string class_name;
   std::uint64_t case_id = 0;
+  std::vector<FoundCase> others = {};  ///< the next ones that fail in the same way, at most most_others
 };
+inline constexpr std::size_t most_others = 7;
 
 struct FoundCases {
   std::vector<FoundCase> cases;

@@ -6,6 +6,18 @@
 
 namespace fp4proof::minimize {
 
+Result<MinimalCase> minimize_found(Judge& judge, const FoundCase& found) {
+  Result<Minimal> first = minimize_case(judge, found.failure, found.question);
+  if (!first) return first.error();
+  if (first->ending != Ending::not_reproduced) return describe(found, *std::move(first), judge);
+  for (const FoundCase& other : found.others) {
+    Result<Minimal> minimal = minimize_case(judge, other.failure, other.question);
+    if (!minimal) return minimal.error();
+    if (minimal->ending != Ending::not_reproduced) return describe(other, *std::move(minimal), judge);
+  }
+  return describe(found, *std::move(first), judge);
+}
+
 Result<MinimalCase> describe(FoundCase found, Minimal minimal, const Judge& judge) {
   MinimalCase one{std::move(found), std::move(minimal), {}, 0, judge.calls(), judge.questions()};
   Result<AnswerStory> story = answer_story(one.found.topic, one.minimal);

@@ -31,6 +31,9 @@ struct MinimalCase {
   std::size_t questions = 0;
 };
 
+/// Minimises the case, or where it does not fail alone the first of `found.others` that does, and describes it.
+Result<MinimalCase> minimize_found(Judge& judge, const FoundCase& found);
+
 /// Adds story and identity to what was minimised.
 Result<MinimalCase> describe(FoundCase found, Minimal minimal, const Judge& judge);
 

@@ -13,6 +13,7 @@
 
 #include "conformance/minimize/atoms.h"
 #include "conformance/minimize/find_failures.h"
+#include "conformance/minimize/minimal_case.h"
 #include "conformance/minimize/minimize_case.h"
 #include "conformance/suite/reference_answers.h"
 #include "conformance/suite/sets.h"
@@ -364,6 +365,36 @@ TEST(Minimize, SaysWhatDoesNotFailAlone) {
   ASSERT_FALSE(all.minimal.empty());
   EXPECT_EQ(all.minimal[0].ending, Ending::not_reproduced);
   EXPECT_EQ(all.minimal[0].question, all.found[0].question);
+}
+
+/// The first case of all is wrong among others and right alone; those that start with more than 1 are always wrong.
+TEST(Minimize, TakesTheNextCaseWhereTheFirstDoesNotFailAlone) {
+  std::vector<float> first;
+  Kernel kernel{[&first](CaseTable& table) -> std::string {
+    if (!suite::answer_by_reference(table)) return "failed";
+    CaseGroup& group = table.groups.front();
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const auto words = copy_elements<float>(group.find("input")->of_case(i));
+      if (first.empty()) first = words;
+      const bool is_wrong = words == first ? group.size() > 1 : words[0] > 1.0F;
+      if (is_wrong) group.find("scales")->bytes[i * group.find("scales")->case_bytes()] ^= 1U;
+    }
+    return {};
+  }};
+  const runners::CaseSource smoke = runners::CaseSource::named(*suite::find_set("smoke"));
+  Search search;
+  search.cases = &smoke;
+  search.profiles = {shared("mxfp4/ocp")};
+  const Result<FoundCases> found = find_failures(kernel, search);
+  ASSERT_TRUE(found.ok());
+  ASSERT_FALSE(found->cases.empty());
+  Judge judge(kernel, found->cases[0].topic, {});
+  const Result<MinimalCase> one = minimize_found(judge, found->cases[0]);
+  ASSERT_TRUE(one.ok()) << one.error().message;
+  EXPECT_EQ(one->minimal.ending, Ending::minimal);
+  EXPECT_NE(one->found.case_id, found->cases[0].case_id);
+  EXPECT_EQ(one->minimal.nonzero, 1U);
+  EXPECT_NE(one->story.command.find("fp4proof explain --profile mxfp4/ocp --values"), std::string::npos);
 }
 
 TEST(Minimize, CutsACaseWhoseRunsDiffer) {
