@@ -59,6 +59,7 @@ def main():
     python = make_environment(folder)
     if isinstance(python, int):
         return python
+    os.environ["CCACHE_NOHASHDIR"] = "1"  # objects of other build folders will do, as in CMakePresets.json
     settings = [f"cmake.build-type={options.build_type}", f"build-dir={folder / 'build'}"]
     settings += [f"cmake.define.{define}" for define in options.define]
     install = [python, "-m", "pip", "--disable-pip-version-check", "install", "--no-build-isolation", "--no-deps", source]

@@ -72,11 +72,15 @@ def main():
     for index, gate in enumerate(subject.gates()):
         path, kept = file_of(vectors, manifest, gate.operation, gate.profile)
         prefix = f"{gate.operation}/{kept}/"
-        for name, array in answers_of(gate, arrays_of(path, prefix)):
-            dtype = {"uint8": "U8", "float32": "F32"}[array.dtype.name]
-            recorded[f"{index}/{prefix}{name}"] = (dtype, list(array.shape), array.tobytes())
-        gates.append({"what": gate.what, "operation": gate.operation, "profile": gate.profile})
-        print(f"{gate.what}: {gate.operation} {gate.profile}")
+        error = ""
+        try:
+            for name, array in answers_of(gate, arrays_of(path, prefix)):
+                dtype = {"uint8": "U8", "float32": "F32"}[array.dtype.name]
+                recorded[f"{index}/{prefix}{name}"] = (dtype, list(array.shape), array.tobytes())
+        except Exception as raised:  # what the library cannot do is an answer too
+            error = f"{type(raised).__name__}: {raised}"
+        gates.append({"what": gate.what, "operation": gate.operation, "profile": gate.profile, "error": error})
+        print(f"{gate.what}: {gate.operation} {gate.profile} {error}")
     metadata = {"subject": subject.NAME, "version": subject.VERSION, "gates": json.dumps(gates)}
     safetensors_file.write(pathlib.Path(sys.argv[3]), recorded, metadata)
 

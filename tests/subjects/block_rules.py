@@ -20,6 +20,18 @@ def floor_scales(amax, emax):
     return np.where(np.isfinite(amax), np.maximum(exponent, 0), NAN_SCALE).astype(np.uint8)
 
 
+#: What is cast to E8M0, which has no zero. 2^-127 is its smallest number.
+QUOTIENTS = {
+    "amax / 6": lambda amax: amax / np.float32(6),
+    "max(amax / 6, 2^-127)": lambda amax: np.maximum(amax / np.float32(6), np.float32(2.0**-127)),
+}
+
+
+def scales_by(cast_scale, quotient):
+    """E8M0 codes by a library's cast of a quotient in binary32."""
+    return lambda amax: cast_scale(quotient(amax))
+
+
 def scaled(x, scales, block=BLOCK):
     """x / 2^(scale - 127) as float32: exact but where the result is far below the smallest element."""
     powers = np.ldexp(1.0, 127 - np.repeat(scales.astype(np.int64), block, -1))

@@ -16,6 +16,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "cli")]
 
+import numpy as np  # noqa: E402
+
 import fp4proof  # noqa: E402
 import safetensors_file  # noqa: E402
 
@@ -52,6 +54,19 @@ library has no element conversion take NumPy's.
 
 """
 
+#: What the rows mean, seen with the versions that are named.
+NOTES = """
+## Seen
+
+- **ml_dtypes 0.6.0, JAX 0.10.2**: casts to float8_e4m3fn and float8_e5m2 do not saturate; a block under the floor scale
+  has to be clipped first. Casts to float8_e8m0fnu round ties up (3 becomes 4), everything strictly between 2^-127 and
+  2^-126 up, and make NaN of 0. The other casts of the table are those of the rules, to the bit.
+- **ONNX 1.23.2**: `up` gives code 1 to every quotient up to 2^-127, which code 0 would hold; `nearest` rounds ties up, and
+  everything strictly between 2^-127 and 2^-126 up.
+- **gguf 0.19.0** computes `mxfp4/ggml`, to the bit. Its decoder reads the NaN scale as a number and has no negative zero.
+- **CUDA 13.0**: every conversion on the host is that of the rules.
+"""
+
 TABLE_HEAD = """| subject | version | what | operation | profile | verdict | cases | diagnosis |
 |---|---|---|---|---|---|---|---|
 """
@@ -62,7 +77,8 @@ def cell(text):
 
 
 def row(subject, version, what, operation, profile, verdict, cases="", diagnosis=""):
-    return "| " + " | ".join(map(cell, (subject, version, what, operation, f"`{profile}`", verdict, cases, diagnosis))) + " |\n"
+    name = f"`{profile}`" if profile else ""
+    return "| " + " | ".join(map(cell, (subject, version, what, operation, name, verdict, cases, diagnosis))) + " |\n"
 
 
 def row_of(report, subject, version, what, operation, profile):
@@ -108,6 +124,9 @@ def recorded_rows(path, vectors, command):
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for index, gate in enumerate(json.loads(metadata["gates"])):
+            if gate["error"]:
+                rows.append(row(subject, version, gate["what"], gate["operation"], gate["profile"], "ERROR", "", gate["error"]))
+                continue
             prefix = f"{index}/"
             answers = {name[len(prefix) :]: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
             actual = pathlib.Path(folder) / "actual.safetensors"
@@ -132,6 +151,7 @@ def main():
     parser.add_argument("--plugin", type=pathlib.Path)
     parser.add_argument("--recorded", type=pathlib.Path, action="append", default=[])
     options = parser.parse_args()
+    np.seterr(all="ignore")  # overflow, NaN and division by zero are what is asked about
     recorded = {}
     for path in options.recorded:
         recorded[safetensors_file.read(path)[1]["subject"]] = path
@@ -142,7 +162,7 @@ def main():
         else:
             rows += module_rows(name, title)
     rows += plugin_rows(options.plugin, options.command)
-    options.out.write_text(HEADER + TABLE_HEAD + "".join(rows))
+    options.out.write_text(HEADER + TABLE_HEAD + "".join(rows) + NOTES)
 
 
 if __name__ == "__main__":

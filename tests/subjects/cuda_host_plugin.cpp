@@ -40,7 +40,8 @@ float from_e5m2(std::uint8_t code) { return widen(__nv_cvt_fp8_to_halfraw(code, 
 /// amax rounded down to E8M0, less the exponent of the element.
 template <int Emax>
 int scale_down(float amax) {
-  return std::max(0, int{__nv_cvt_float_to_e8m0(amax, __NV_SATFINITE, cudaRoundZero)} - Emax);
+  const int code = __nv_cvt_float_to_e8m0(amax, __NV_SATFINITE, cudaRoundZero);
+  return code == nan_scale ? nan_scale : std::max(0, code - Emax);
 }
 
 /// The same, NaN for an infinity too.

@@ -26,3 +26,6 @@ ELEMENTS = {
     "e4m3": ("mxfp8-e4m3/ocp", 8, False, 448.0),
     "e5m2": ("mxfp8-e5m2/ocp", 15, False, 57344.0),
 }
+
+#: The scale nearest to amax / 6, for casts to E8M0 of a quotient that binary32 rounds first.
+NEAREST = {"name": "mxfp4/nearest-fp32-divide", "base": "mxfp4/nearest", "scale_arithmetic": "fp32-divide"}

@@ -1,19 +1,17 @@
-"""JAX on the processor: the casts that XLA compiles."""
+"""JAX on the processor: the casts that XLA compiles. It has none for the 6-bit elements."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 import block_rules
-from gates import ELEMENTS, Gate
+from gates import ELEMENTS, NEAREST, Gate
 
 NAME = "JAX (XLA, CPU)"
 VERSION = jax.__version__
 
 DTYPES = {
     "e2m1": jnp.float4_e2m1fn,
-    "e2m3": jnp.float6_e2m3fn,
-    "e3m2": jnp.float6_e3m2fn,
     "e4m3": jnp.float8_e4m3fn,
     "e5m2": jnp.float8_e5m2,
     "e8m0": jnp.float8_e8m0fnu,
@@ -32,7 +30,8 @@ def widen(name):
 
 
 def gates():
-    for name, (profile, emax, is_nibble, largest) in ELEMENTS.items():
+    for name in ("e2m1", "e4m3", "e5m2"):
+        profile, emax, is_nibble, largest = ELEMENTS[name]
         dtype = np.dtype(DTYPES[name]).name
         yield Gate(f"jit cast to {dtype}", "quantize", profile, block_rules.mx_quantizer(cast(name), emax, is_nibble))
         if name in ("e4m3", "e5m2"):
@@ -40,5 +39,6 @@ def gates():
                        block_rules.mx_quantizer(cast(name), emax, is_nibble, largest))
         yield Gate(f"jit casts from {dtype} and float8_e8m0fnu", "dequantize", profile,
                    block_rules.mx_dequantizer(widen(name), widen("e8m0"), is_nibble))
-    yield Gate("jit cast of amax / 6 to float8_e8m0fnu as the scale", "quantize", "mxfp4/nearest",
-               block_rules.mx_quantizer(cast("e2m1"), 2, True, 6.0, lambda amax: cast("e8m0")(amax / np.float32(6))))
+    for what, quotient in block_rules.QUOTIENTS.items():
+        yield Gate(f"jit cast of {what} to float8_e8m0fnu as the scale", "quantize", NEAREST,
+                   block_rules.mx_quantizer(cast("e2m1"), 2, True, 6.0, block_rules.scales_by(cast("e8m0"), quotient)))

@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 
 import block_rules
-from gates import ELEMENTS, Gate
+from gates import ELEMENTS, NEAREST, Gate
 
 NAME = "ml_dtypes"
 VERSION = ml_dtypes.__version__
@@ -31,11 +31,6 @@ def widen(name):
     return lambda codes: codes.astype(np.uint8).view(DTYPES[name]).astype(np.float32)
 
 
-def nearest_scales(amax):
-    """amax / 6 in float32, cast to E8M0."""
-    return cast("e8m0")(amax / np.float32(6))
-
-
 def gates():
     for name, (profile, emax, is_nibble, largest) in ELEMENTS.items():
         dtype = DTYPES[name].__name__
@@ -45,7 +40,8 @@ def gates():
                        block_rules.mx_quantizer(cast(name), emax, is_nibble, largest))
         yield Gate(f"casts from {dtype} and float8_e8m0fnu", "dequantize", profile,
                    block_rules.mx_dequantizer(widen(name), widen("e8m0"), is_nibble))
-    yield Gate("cast of amax / 6 to float8_e8m0fnu as the scale", "quantize", "mxfp4/nearest",
-               block_rules.mx_quantizer(cast("e2m1"), 2, True, 6.0, nearest_scales))
+    for what, quotient in block_rules.QUOTIENTS.items():
+        yield Gate(f"cast of {what} to float8_e8m0fnu as the scale", "quantize", NEAREST,
+                   block_rules.mx_quantizer(cast("e2m1"), 2, True, 6.0, block_rules.scales_by(cast("e8m0"), quotient)))
     yield Gate("casts to float8_e4m3fn (scale) and float4_e2m1fn", "quantize", "nvfp4/direct",
                block_rules.nvfp4_quantizer(cast("e4m3"), widen("e4m3"), cast("e2m1")))

@@ -7,7 +7,7 @@ import onnx
 from onnx import numpy_helper
 
 import block_rules
-from gates import Gate
+from gates import NEAREST, Gate
 
 NAME = "ONNX"
 VERSION = onnx.__version__
@@ -23,14 +23,15 @@ def scales_by(mode):
 
 
 def floor_by_down(amax):
-    """amax / 4 rounded down."""
-    return numpy_helper.to_float8e8m0(amax / np.float32(4), saturate=True, round_mode="down").view(np.uint8)
+    """amax rounded down, less the exponent of the largest element."""
+    codes = numpy_helper.to_float8e8m0(amax, saturate=True, round_mode="down").view(np.uint8)
+    return np.where(codes == block_rules.NAN_SCALE, codes, np.maximum(codes.astype(int) - 2, 0)).astype(np.uint8)
 
 
 def gates():
-    yield Gate("to_float8e8m0(amax / 4, down) as the scale", "quantize", "mxfp4/ocp",
+    yield Gate("to_float8e8m0(amax, down), less emax, as the scale", "quantize", "mxfp4/ocp",
                block_rules.mx_quantizer(block_rules.e2m1_codes, 2, True, 6.0, floor_by_down))
     yield Gate("to_float8e8m0(amax / 6, up) as the scale", "quantize", "mxfp4/rceil",
                block_rules.mx_quantizer(block_rules.e2m1_codes, 2, True, 6.0, scales_by("up")))
-    yield Gate("to_float8e8m0(amax / 6, nearest) as the scale", "quantize", "mxfp4/nearest",
+    yield Gate("to_float8e8m0(amax / 6, nearest) as the scale", "quantize", NEAREST,
                block_rules.mx_quantizer(block_rules.e2m1_codes, 2, True, 6.0, scales_by("nearest")))

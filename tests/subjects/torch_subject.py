@@ -35,11 +35,6 @@ def widen(name, device):
     return to_numbers
 
 
-def nearest_scales(device):
-    """amax / 6 in float32, cast to E8M0. The elements under it are NumPy's."""
-    return lambda amax: cast("e8m0", device)(amax / np.float32(6))
-
-
 def gates():
     for device in DEVICES:
         on = f" on {device}"
@@ -54,5 +49,7 @@ def gates():
                 yield Gate(f"casts from {dtype} and float8_e8m0fnu{on}", "dequantize", profile,
                            block_rules.mx_dequantizer(widen(name, device), widen("e8m0", device), is_nibble))
         if "e8m0" in DTYPES:
-            yield Gate(f"cast of amax / 6 to float8_e8m0fnu as the scale{on}", "quantize", "mxfp4/nearest",
-                       block_rules.mx_quantizer(block_rules.e2m1_codes, 2, True, 6.0, nearest_scales(device)))
+            for what, quotient in block_rules.QUOTIENTS.items():
+                yield Gate(f"cast of {what} to float8_e8m0fnu as the scale{on}", "quantize", "mxfp4/nearest",
+                           block_rules.mx_quantizer(block_rules.e2m1_codes, 2, True, 6.0,
+                                                    block_rules.scales_by(cast("e8m0", device), quotient)))

@@ -77,7 +77,7 @@ def function_named(text: str) -> Callable[..., Any]:
 
 def writers_of(report_options: Sequence[str]) -> list[tuple[Callable[[Report, str], str], str]]:
     formats = {"json": Report.to_json, "html": Report.to_html, "junit": Report.to_junit, "sarif": Report.to_sarif}
-    writers = []
+    writers: list[tuple[Callable[[Report, str], str], str]] = []
     for option in report_options:
         name, equals, file = option.partition("=")
         if name not in formats or not equals or not file:

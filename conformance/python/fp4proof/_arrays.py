@@ -41,8 +41,7 @@ def host_array(array: Any) -> AnyArray:
 
 
 def _from_torch(tensor: Any) -> AnyArray:
-    import torch
-
+    torch: Any = importlib.import_module("torch")
     tensor = tensor.detach().cpu()
     try:
         return np.asarray(tensor.numpy())

@@ -133,8 +133,9 @@ def check(
 
 
 def _profiles(profile: Profiles) -> list[str]:
-    single = isinstance(profile, (str, os.PathLike, Mapping))
-    return [text_of(one) for one in ([profile] if single else profile)]  # type: ignore[list-item, union-attr]
+    if isinstance(profile, (str, os.PathLike, Mapping)):
+        return [text_of(profile)]
+    return [text_of(one) for one in profile]
 
 
 def _name_of(function: Any) -> str:

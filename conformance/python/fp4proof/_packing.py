@@ -21,7 +21,7 @@ def pack_codes(codes: Any) -> npt.NDArray[np.uint8]:
         raise ValueError(f"codes of shape {single.shape} do not fill whole bytes")
     if single.size and int(single.max()) > 15:
         raise ValueError(f"{int(single.max())} is no 4-bit code")
-    return single[..., 0::2] | single[..., 1::2] << 4
+    return np.asarray(single[..., 0::2] | single[..., 1::2] << 4, np.uint8)
 
 
 def unpack_codes(packed: Any) -> npt.NDArray[np.uint8]:
@@ -31,4 +31,4 @@ def unpack_codes(packed: Any) -> npt.NDArray[np.uint8]:
     array([1, 7, 0, 2], dtype=uint8)
     """
     pairs = byte_array(packed, "codes")
-    return np.stack([pairs & 15, pairs >> 4], axis=-1).reshape(*pairs.shape[:-1], -1)
+    return np.asarray(np.stack([pairs & 15, pairs >> 4], axis=-1).reshape(*pairs.shape[:-1], -1), np.uint8)
