@@ -49,6 +49,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(readability-identifier-naming): C has no namespaces, so names have a prefix. */
+
 /* What functions return besides results. */
 enum {
   FP4PROOF_E_PROFILE = -1,     /* no profile has this name or index */
@@ -125,6 +127,8 @@ FP4PROOF_PLAIN_API int fp4proof_dot(int profile_a, const unsigned char* a_codes,
                                     unsigned int a_tensor_scale, int profile_b, const unsigned char* b_codes,
                                     const unsigned char* b_scales, unsigned int b_tensor_scale, int blocks,
                                     const char* accumulator, unsigned int* dot_word);
+
+/* NOLINTEND(readability-identifier-naming) */
 
 #ifdef __cplusplus
 }
