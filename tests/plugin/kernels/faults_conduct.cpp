@@ -7,7 +7,9 @@
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <stdexcept>
+#include <vector>
 
 #include "tests/plugin/kernels/call.h"
 #include "tests/plugin/kernels/faults.h"
@@ -33,8 +35,9 @@ bool write_zeros(const fp4proof_call& call) {
 
 /// Keeps memory that it never releases.
 void keep(std::size_t bytes) {
-  auto* memory = new char[bytes];
-  *static_cast<volatile char*>(memory) = 1;
+  static std::vector<std::unique_ptr<char[]>> kept;
+  kept.push_back(std::make_unique_for_overwrite<char[]>(bytes));
+  kept.back()[0] = 1;
 }
 
 bool leak_a_little(const fp4proof_call&) {
