@@ -37,7 +37,7 @@ void add_product_pairs(const std::vector<Indices>& products, std::vector<Indices
     for (std::size_t j = i + 1; j < products.size() && lists.size() < most_pairs; ++j) {
       Indices both = {products[i][0], products[i][1], products[j][0], products[j][1]};
       std::ranges::sort(both);
-      both.erase(std::ranges::unique(both).begin(), both.end());
+      both.erase(std::unique(both.begin(), both.end()), both.end());
       lists.push_back(std::move(both));
     }
   }

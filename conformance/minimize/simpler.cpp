@@ -153,7 +153,7 @@ std::vector<std::uint32_t> simpler_values(const Profile& profile, Role role, std
     return std::pair(complexity(profile, role, a), a) < std::pair(complexity(profile, role, b), b);
   };
   std::ranges::sort(values, order);
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 
