@@ -105,7 +105,7 @@ std::vector<CauseRow> causes_of(const Json& table) {
   for (const auto& [cause, kinds] : causes.items()) {
     if (!kinds.is_object()) continue;
     for (const auto& [kind, counts] : kinds.items()) {
-      rows.push_back({cause, kind, count_at(counts, "cases"), at(counts, "distances")});
+      rows.push_back({cause, kind, count_at(counts, "cases"), &at(counts, "distances")});
     }
   }
   std::ranges::stable_sort(rows, std::ranges::greater(), &CauseRow::cases);

@@ -62,7 +62,7 @@ struct CauseRow {
   std::string cause;
   std::string kind;
   std::uint64_t cases = 0;
-  Json distances;  ///< distance as text -> cases
+  const Json* distances = nullptr;  ///< distance as text -> cases; of the document
 };
 
 /// Those of a table, the most frequent first.

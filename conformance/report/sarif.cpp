@@ -188,7 +188,7 @@ class Run {
             fmt::format("{} {}: {} of {} fail; likely {}.", row.cause, row.kind, counted(row.cases, "case"),
                         table_name(table), verify::likely_cause(row.kind));
         add(rules_.index_of(row.cause, row.kind), text, key, logical(table, text_at(table, "profile"), ""),
-            {{"cases", row.cases}, {"distances", row.distances}});
+            {{"cases", row.cases}, {"distances", *row.distances}});
       }
     }
   }
@@ -197,7 +197,7 @@ class Run {
     for (const Json& table : at(document_, "tables")) {
       for (const std::string& alarm : alarms_of(table)) {
         const std::size_t rule = rules_.alarm();
-        add(rule, table_name(table) + ": " + alarm, key_of(table, "STATISTICAL", "alarm"),
+        add(rule, fmt::format("{}: {}", table_name(table), alarm), key_of(table, "STATISTICAL", "alarm"),
             logical(table, text_at(table, "profile"), ""), at(table, "statistical"));
       }
     }

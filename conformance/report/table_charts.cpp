@@ -48,7 +48,8 @@ Pooling pooling_of(std::uint64_t rows, std::uint64_t columns, std::size_t most_c
 std::int64_t bin_of(std::int64_t distance) {
   const std::uint64_t size =
       distance < 0 ? 0 - static_cast<std::uint64_t>(distance) : static_cast<std::uint64_t>(distance);
-  const std::int64_t bin = size <= 4 ? static_cast<std::int64_t>(size) : std::bit_width(size - 1) + 2;
+  const std::int64_t bin =
+      size <= 4 ? static_cast<std::int64_t>(size) : static_cast<std::int64_t>(std::bit_width(size - 1)) + 2;
   return distance < 0 ? -bin : bin;
 }
 
@@ -87,9 +88,9 @@ std::optional<std::int64_t> parsed(std::string_view text) {
 std::vector<Series> series_of(const Json& table) {
   std::vector<Series> all;
   for (const CauseRow& row : causes_of(table)) {
-    if (!row.distances.is_object()) continue;
+    if (!row.distances->is_object()) continue;
     Series series{elided(row.cause + " " + row.kind, 40), {}};
-    for (const auto& [distance, count] : row.distances.items()) {
+    for (const auto& [distance, count] : row.distances->items()) {
       const auto number = parsed(distance);
       if (number && *number != 0) series.bins[bin_of(*number)] += count_of(count);
     }

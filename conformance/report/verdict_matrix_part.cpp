@@ -57,7 +57,7 @@ std::vector<Row> rows_of(const Json& document) {
     rows[place->second].tables[text_at(table, "operation")] = &table;
     if (is_failing(table)) rows[place->second].is_failing = true;
   }
-  std::ranges::stable_partition(rows, &Row::is_failing);
+  std::stable_partition(rows.begin(), rows.end(), [](const Row& row) { return row.is_failing; });
   return rows;
 }
 
