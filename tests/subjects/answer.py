@@ -52,7 +52,9 @@ def plain(array, group):
 
 
 def answers_of(gate, groups):
+    """(name, array) of every output, and of the cases that it answers: a set may grow."""
     for group, tensors in groups.items():
+        yield f"{group}/case_id", tensors["case_id"]
         given = [tensors[name] for name in INPUTS[gate.operation]]
         if gate.operation == "quantize":
             given = [plain(given[0].view(np.float32), group)]
@@ -75,7 +77,7 @@ def main():
         error = ""
         try:
             for name, array in answers_of(gate, arrays_of(path, prefix)):
-                dtype = {"uint8": "U8", "float32": "F32"}[array.dtype.name]
+                dtype = {"uint8": "U8", "float32": "F32", "uint64": "U64"}[array.dtype.name]
                 recorded[f"{index}/{prefix}{name}"] = (dtype, list(array.shape), array.tobytes())
         except Exception as raised:  # what the library cannot do is an answer too
             error = f"{type(raised).__name__}: {raised}"
