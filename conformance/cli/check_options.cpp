@@ -57,7 +57,7 @@ void add_judging_options(CLI::App& command, CheckOptions& options) {
 }
 
 void add_speed_options(CLI::App& command, CheckOptions& options) {
-  command.add_option("--threads", options.threads, "Threads for expected answers; no result depends on it")
+  command.add_option("--threads", options.threads, "Threads to compute answers with; no result depends on it")
       ->check(decimal_number(false))
       ->check(CLI::Range(1, 4096))
       ->option_text("N");

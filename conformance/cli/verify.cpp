@@ -1,6 +1,7 @@
 // fp4proof verify: the answers of a kernel, or of the reference itself, against a set of vectors.
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <filesystem>
 #include <memory>
@@ -96,6 +97,7 @@ Result<ExitCode> check_answers(const Options& options, verdict::CheckRequest req
 
 Result<ExitCode> verify(const Options& options, Session& session) {
   if (const Result<void> apart = refuse_to_overwrite(options); !apart) return apart.error();
+  if (options.check.threads > 0) omp_set_num_threads(options.check.threads);
   const std::string& errata = options.check.errata;
   const Result<runners::CaseSource> cases = runners::CaseSource::folder(
       options.folder, errata.empty() ? std::nullopt : std::optional<std::filesystem::path>(errata));

@@ -62,7 +62,8 @@ struct CheckRequest {
 
 struct CheckOutcome {
   ExitCode code = ExitCode::conformant;
-  nlohmann::json document;  ///< docs/reports.md; the same for the same request, subject and machine
+  /// docs/reports.md has its form. The same for the same request, subject and machine.
+  nlohmann::json document = nlohmann::json::object();
 };
 
 /// Asks the subject every case that is wanted, twice, compares to the bit, judges, and writes the report.

@@ -13,7 +13,7 @@ namespace fp4proof::verdict {
 /// A report document and what it is called in errors, for example a quoted path.
 struct ShardDocument {
   std::string label;
-  nlohmann::json document;
+  nlohmann::json document = nlohmann::json::object();
 };
 
 /// Reads a report; `corrupt` error for what is no strict JSON or of another format.

@@ -37,7 +37,7 @@ bool is_drawn(suite::Operation operation, const Profile& profile);
 
 /// What came of one table.
 struct StatisticalTable {
-  nlohmann::json summary;                        ///< repetitions, elements, draws, tests, false_alarm_rate, alarms
+  nlohmann::json summary = nlohmann::json::object();  ///< repetitions, elements, draws, tests, false_alarm_rate, alarms
   std::map<std::string, verify::Tally> classes;  ///< failed: a case that was wrong outright or drew another alarm of
                                                  ///< its own; skipped: one that was not drawn
   std::string fault;                             ///< what the subject did wrong, which ended the test; else empty

@@ -21,9 +21,9 @@ SMOKE = VECTORS / "smoke"
 class Verdicts(command.CommandTest):
     """Answers are right but for `wrong` tensors, of which the first byte of some cases is changed."""
 
-    def answer(self, *wrong):
+    def answer(self, *wrong, source=SMOKE):
         answers = {}
-        for path in sorted(SMOKE.glob("*.safetensors")):
+        for path in sorted(source.glob("*.safetensors")):
             answers.update(st.read(path)[0])
         for name in wrong:
             dtype, shape, content = answers[name]
@@ -128,6 +128,25 @@ class Reports(Verdicts):
         self.assertTrue(any("answers are missing" in reason for reason in report["reasons"]))
         st.write(self.folder / "answers", {}, {})
         self.assertIn("no case was compared", self.verify(5).err)
+
+    def test_sets_without_answers_are_answered_by_the_reference(self):
+        options = ("--set", "smoke", "--profile", "mxfp4/ocp")
+        self.expect(0, "generate", *options, "--out", "whole")
+        self.expect(0, "generate", *options, "--out", "asked", "--inputs-only")
+        self.answer(source=self.folder / "whole")
+        self.expect_error(2, ["no expected outputs", "--actual"], "verify", "asked")
+        self.expect(0, "verify", "asked", "--actual", "answers")
+        self.answer("quantize/mxfp4/ocp/1x32/codes", source=self.folder / "whole")
+        self.expect(1, "verify", "asked", "--actual", "answers")
+
+    def test_a_kernel_has_one_accumulator(self):
+        self.answer()
+        tensors, metadata = st.read(self.folder / "answers")
+        st.write(self.folder / "answers",
+                 {name: tensor for name, tensor in tensors.items() if "-exact" not in name}, metadata)
+        self.verify(0, "--op", "gemm")
+        self.verify(5, "--op", "gemm", "--accumulate", "all")
+        self.verify(5, "--op", "gemm", "--accumulate", "exact")
 
 
 class Levels(Verdicts):

@@ -131,7 +131,7 @@ class RunTest(unittest.TestCase):
         self.run_backend(4, ZOO / "crash.so", *wrong, "--level", "full")
 
     def test_shards_give_the_whole_to_the_byte(self):
-        common = ("--set", "quick", "--profile", "mxfp4/ocp", "--operation", "dequantize", "--no-diagnosis")
+        common = ("--set", "full", "--profile", "mxfp4/ocp", "--operation", "dequantize", "--no-diagnosis")
         wrong = ZOO / "scale_off_by_one.so"
         self.run_backend(1, wrong, *common, "--json", self.folder / "whole")
         names = [self.folder / str(index) for index in (1, 2)]

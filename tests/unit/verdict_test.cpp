@@ -17,6 +17,7 @@
 #include "conformance/verdict/invocation.h"
 #include "conformance/verdict/judge.h"
 #include "conformance/verdict/merge.h"
+#include "conformance/verdict/merge_diagnosis.h"
 #include "conformance/verdict/waivers.h"
 #include "formats/spec_profiles.h"
 #include "tests/unit/temporary_folder.h"
@@ -415,6 +416,40 @@ TEST(Merge, RefusesWhatIsNotOneRun) {
   std::vector<json> broken = parts;
   broken[2].erase("tables");
   EXPECT_EQ(merged(broken).error().kind, ErrorKind::corrupt);
+}
+
+json diagnosis(const char* outcome, const std::vector<std::string>& changes, int mismatches) {
+  json explanations = json::array();
+  for (const std::string& id : changes) {
+    const json change = {{"id", id}, {"dimension", id}, {"text", "the " + id}};
+    explanations.push_back({{"changes", {change}}, {"explained", mismatches}, {"contradicted", 0}});
+  }
+  return {{"outcome", outcome},
+          {"mismatches", mismatches},
+          {"examined", mismatches},
+          {"explanations", explanations},
+          {"text", "of one shard"}};
+}
+
+TEST(MergedDiagnosis, KeepsWhatExplainsBothShards) {
+  const json sum =
+      verdict::merged_diagnosis(diagnosis("ambiguous", {"axis", "tie"}, 3), diagnosis("explained", {"tie"}, 4));
+  EXPECT_EQ(sum["outcome"], "explained");
+  EXPECT_EQ(sum["mismatches"], 7);
+  ASSERT_EQ(sum["explanations"].size(), 1U);
+  EXPECT_EQ(sum["explanations"][0]["changes"][0]["id"], "tie");
+  EXPECT_EQ(sum["explanations"][0]["explained"], 7);
+  EXPECT_EQ(sum["text"], "behaves as the tie; all 7 mismatches explained");
+}
+
+TEST(MergedDiagnosis, TellsNothingWhereShardsDisagree) {
+  EXPECT_TRUE(
+      verdict::merged_diagnosis(diagnosis("explained", {"axis"}, 3), diagnosis("explained", {"tie"}, 4)).is_null());
+  EXPECT_TRUE(
+      verdict::merged_diagnosis(diagnosis("partial", {"tie"}, 3), diagnosis("explained", {"tie"}, 4)).is_null());
+  const json unknown = verdict::merged_diagnosis(diagnosis("unexplained", {}, 3), diagnosis("unexplained", {}, 4));
+  EXPECT_EQ(unknown["outcome"], "unexplained");
+  EXPECT_EQ(unknown["mismatches"], 7);
 }
 
 }  // namespace
