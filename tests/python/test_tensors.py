@@ -1,5 +1,8 @@
 """quantize, dequantize, gemm: against the committed vectors, against ml_dtypes, and what is refused."""
 
+import os
+import subprocess
+import sys
 import threading
 
 import ml_dtypes
@@ -253,3 +256,16 @@ def test_jax_arrays():
         fp4proof.quantize(narrow, "mxfp4/ocp").codes,
         fp4proof.quantize(np.asarray(narrow).astype(np.float32), "mxfp4/ocp").codes,
     )
+
+
+FLUSHING = os.environ.get("FP4PROOF_FLUSH_TO_ZERO")
+
+
+@pytest.mark.skipif(not FLUSHING, reason="FP4PROOF_FLUSH_TO_ZERO names no library")
+def test_flushing_of_subnormal_numbers_is_found():
+    code = "import fp4proof; fp4proof.quantize([1.0] * 32, 'mxfp4/ocp')"
+    process = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env={**os.environ, "LD_PRELOAD": FLUSHING, "OPENBLAS_NUM_THREADS": "1"}, capture_output=True, text=True,
+    )
+    assert process.returncode == 1 and "RuntimeError" in process.stderr and "subnormal" in process.stderr, process.stderr
