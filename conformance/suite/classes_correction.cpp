@@ -225,6 +225,11 @@ std::vector<CaseInput> batch_mask_cases(const CaseContext& context) {
   }
   draft.words[100] = word_of(96.0);
   add_stacks(context.profile, draft, batch_masks, cases);
+  // Three tiles, of which two are kept; the last one reaches the threshold of rfq-theta and does not exceed it.
+  Draft three = normal_draft(random, 1, 192, 12.0);
+  for (auto word = three.words.begin() + 128; word != three.words.end(); ++word) *word = word_of(0.875);
+  three.words[130] = word_of(8.0);
+  add_stacks(context.profile, three, {"rfq-theta", "rfq-l2", "rfq-max"}, cases);
   if (context.level == Level::full) {
     add_stacks(context.profile, normal_draft(random, 70, 192, 12.0), batch_masks, cases);
   }

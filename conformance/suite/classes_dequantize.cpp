@@ -91,6 +91,7 @@ std::vector<CaseInput> micro_bits(const CaseContext& context) {
   for (std::uint32_t bit = 8; bit < 32; bit += context.level == Level::smoke ? 5 : 1) {
     cases.push_back(block_case(context.profile, ones, 0xC0U | 1U << bit));
   }
+  cases.push_back(block_case(context.profile, ones, e6m2_nan | 1U << 13));  // NaN, whatever the bits
   return cases;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "conformance/suite/class_tables.h"
 #include "conformance/suite/drafts.h"
@@ -268,6 +269,61 @@ std::vector<CaseInput> scale_names(const CaseContext& context) {
   return cases;
 }
 
+/// Dots of the largest elements under every micro-exponent: rows of one sign, of both, and largest ones beside the
+/// smallest. Sums in narrow integers overflow, and E5M2 needs more than 53 bits.
+std::vector<CaseInput> largest_dots(const CaseContext& context) {
+  const Profile& profile = context.profile;
+  const ElementSpec spec = element_spec(profile.element);
+  const auto minus = static_cast<std::uint8_t>(spec.max_code | spec.sign_mask());
+  const std::uint32_t scale = scale_of_one(profile) | (profile.family == Family::hif4 ? 0xFFFFFF00U : 0U);
+  Operand a(profile, 5, 2 * length_of(profile), scale);
+  Operand b(profile, 4, 2 * length_of(profile), scale);
+  for (std::size_t k = 0; k < a.columns(); ++k) {
+    const bool even = k % 2 == 0;
+    a.code(0, k) = spec.max_code;
+    a.code(1, k) = minus;
+    a.code(2, k) = even ? spec.max_code : minus;
+    a.code(3, k) = even ? minus : std::uint8_t{1};
+    b.code(0, k) = spec.max_code;
+    b.code(1, k) = even ? minus : spec.max_code;
+    b.code(2, k) = k == 4 ? minus : static_cast<std::uint8_t>(even ? 0 : 1 + k % 3);
+  }
+  // The smallest product, and two largest ones that cancel.
+  for (const auto& [k, code_a, code_b] : {std::tuple{0, std::uint8_t{1}, std::uint8_t{1}},
+                                          std::tuple{1, minus, minus}, std::tuple{2, spec.max_code, minus}}) {
+    a.code(4, static_cast<std::size_t>(k)) = code_a;
+    b.code(3, static_cast<std::size_t>(k)) = code_b;
+  }
+  std::vector<CaseInput> cases;
+  add_cases(profile, a, b, every_accumulator(profile), cases);
+  return cases;
+}
+
+/// Sums that are subnormal after the first block, then grow; in the second row the first products lie below the smallest
+/// number and are rounded to it or to zero.
+std::vector<CaseInput> subnormal_sums(const CaseContext& context) {
+  const Profile& profile = context.profile;
+  const std::int64_t length = length_of(profile);
+  const std::uint8_t one = code_of_one(profile);
+  Operand a(profile, 2, 4 * length, e8m0_bias);
+  Operand b(profile, 2, 4 * length, e8m0_bias);
+  for (std::size_t row = 0; row < 2; ++row) {
+    for (std::size_t block = 0; block < 4; ++block) {
+      const auto column = block * static_cast<std::size_t>(length);
+      const auto rise = static_cast<std::uint32_t>(3 * block);
+      a.scale(row, block) = static_cast<std::uint32_t>(e8m0_bias - 70 - 9 * static_cast<int>(row)) + rise;
+      b.scale(row, block) = e8m0_bias - 70;
+      a.code(row, column + 1) = one;
+      a.code(row, column + 7) = static_cast<std::uint8_t>(one + 1);
+      b.code(row, column + 1) = static_cast<std::uint8_t>(one + block);
+      b.code(row, column + 7) = one;
+    }
+  }
+  std::vector<CaseInput> cases;
+  add_cases(profile, a, b, every_accumulator(profile), cases);
+  return cases;
+}
+
 /// Zeros of both signs, alone and beside values that cancel: every such sum is +0.
 std::vector<CaseInput> zero_sums(const CaseContext& context) {
   const Profile& profile = context.profile;
@@ -313,6 +369,10 @@ constexpr std::array table = {
               Operation::gemm, any_profile, chunk_edge},
     CaseClass{"gemm-scale-names", "A product takes the scale of another row or block, or A's scale for B's.",
               Operation::gemm, any_profile, scale_names},
+    CaseClass{"gemm-largest-dots", "Sums of products overflow a narrow accumulator, or lose the small beside the large.",
+              Operation::gemm, any_profile, largest_dots},
+    CaseClass{"gemm-subnormal-sums", "A subnormal partial sum is flushed, or aligned a binade off.", Operation::gemm,
+              is_mx, subnormal_sums},
     CaseClass{"gemm-zero-sums", "A sum of zeros, or one that cancels, is -0.", Operation::gemm, any_profile, zero_sums},
     CaseClass{"gemm-random", "Something goes wrong on ordinary data that no other class thought of.", Operation::gemm,
               any_profile, random_products},

@@ -77,6 +77,7 @@ Blocks double_rounding_bf16(const CaseContext& context) {
     const double half_step = std::ldexp(1.0, std::ilogb(tie) - 8);
     // On the far edge of what bfloat16 rounds to the tie, and just beyond.
     for (const int ulps : {-1, 0, 1}) add_both_signs(list, tie + half_step, ulps);
+    for (const int ulps : {-1, 0}) add_both_signs(list, tie - half_step, ulps);
   }
   return rows_at_anchors(context, list);
 }

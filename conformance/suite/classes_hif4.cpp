@@ -81,42 +81,45 @@ Blocks level3_threshold(const CaseContext& context) {
 /// Wanted scales with a significand on an E6M2 tie, reached through each way to compute amax / 7.
 Blocks e6m2_ties(const CaseContext& context) {
   std::vector<int> exponents = {0};
-  if (context.level == Level::quick) exponents = {0, -20};
   if (context.level == Level::full) exponents = {-48, -47, -20, -1, 0, 1, 7, 14, 15};
   Blocks rows;
   for (const int e : exponents) {
     for (const double tie : {1.125, 1.375, 1.625, 1.875}) {
       const double wanted = std::ldexp(tie, e);
       const double half_bf16_step = std::ldexp(1.0, e - 8);
-      for (const double amax : {7.0 * wanted, wanted / bf16_seventh, (wanted + half_bf16_step) / bf16_seventh,
-                                (wanted - half_bf16_step) / bf16_seventh}) {
-        for (const int ulps : {0, 1, -1}) {
+      const auto add = [&](double amax, const std::vector<int>& sharpest) {
+        for (const int ulps : context.level == Level::full ? std::vector<int>{0, 1, -1} : sharpest) {
           Words row = row_with(context.profile, word_of(amax * 0.25), 9, ulps_away(word_of(amax), ulps));
           row[33] = word_of(amax * -0.4375);
           rows.push_back(std::move(row));
         }
-      }
+      };
+      add((wanted - half_bf16_step) / bf16_seventh, {0, -1});
+      add(7.0 * wanted, {0});
+      add(wanted / bf16_seventh, {0});
+      add((wanted + half_bf16_step) / bf16_seventh, {0, 1});
     }
   }
   return rows;
 }
 
+/// Scales at both ends. 1.75 * 2^15 would have the code of NaN, 1.875 * 2^15 one beyond it.
 Blocks e6m2_clamps(const CaseContext& context) {
   Blocks rows;
   const auto add = [&](double amax) {
-    for (const int ulps : {0, 1, -1}) {
+    const bool few = context.level != Level::full;
+    for (const int ulps : few ? std::vector<int>{0} : std::vector<int>{0, 1, -1}) {
       Words row = row_with(context.profile, word_of(amax * 0.3125), rows.size() % 64, ulps_away(word_of(amax), ulps));
       row[(rows.size() + 20) % 64] = word_of(amax * -0.125);
       rows.push_back(std::move(row));
     }
   };
-  for (const double bound : {0x1p-48, 49152.0}) {
-    for (const double factor : {1.0, 0.875, 1.125, 0.5, 2.0, 1.25, 0.0625, 1.5}) {
-      add(7.0 * bound * factor);
-      if (context.level != Level::smoke) add(bound * factor / bf16_seventh);
-    }
+  for (const double wanted : {0x1.cp15, 0x1p-48, 0x1.8p15, 0x1.bp15, 0x1.ep15, 0x1.cp-49, 0x1.2p-48, 0x1p-49, 0x1p-47,
+                              0x1.ep-49, 0x1p16, 0x1p-52, 0x1.2p16}) {
+    add(7.0 * wanted);
+    if (context.level != Level::smoke) add(wanted / bf16_seventh);
   }
-  for (const double extreme : {0x1p-149, 0x1p-126, 0x1p-60, 0x1p-51, 0x1.8p-51, 0x1p30, 0x1.8p127}) add(extreme);
+  for (const double extreme : {0x1p-149, 0x1p-126, 0x1p-60, 0x1.8p-51, 0x1p30, 0x1.8p127}) add(extreme);
   return rows;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "conformance/suite/class_tables.h"
 #include "conformance/suite/drafts.h"
@@ -11,6 +12,8 @@
 namespace fp4proof::suite {
 
 namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// A row whose largest magnitude is `amax`, with companions below it that show which scale was taken.
 Words row_of_maximum(const Profile& profile, std::uint32_t amax, std::size_t position) {
@@ -38,7 +41,7 @@ std::vector<int> binades(Level level, std::vector<int> smoke, int stride) {
   if (level == Level::smoke) return smoke;
   std::vector<int> all;
   for (int k = -149; k <= 127; k += level == Level::full ? 1 : stride) all.push_back(k);
-  all.insert(all.end(), {-127, -126, -125, 0, 1, 127});
+  all.insert(all.end(), {-127, -126, -125, -124, 0, 1, 127});
   return all;
 }
 
@@ -64,22 +67,42 @@ std::vector<double> edge_significands(Element element) {
   return edges;
 }
 
+/// Every edge and its neighbours in two binades, for an even and an odd scale code, and one edge in each of the others.
 Blocks edges(const CaseContext& context) {
+  const std::vector<double> significands = edge_significands(context.profile.element);
+  const bool full = context.level == Level::full;
   std::vector<std::uint32_t> maxima;
-  for (const int k : binades(context.level, {2}, 37)) {
-    for (const double edge : edge_significands(context.profile.element)) {
-      add_with_neighbours(maxima, word_of(std::ldexp(edge, k)), 1);
-    }
+  for (const int k : full ? binades(context.level, {}, 1) : std::vector<int>{2, 3}) {
+    for (const double edge : significands) add_with_neighbours(maxima, word_of(std::ldexp(edge, k)), 1);
+  }
+  if (full || context.level == Level::smoke) return rows_of_maxima(context.profile, maxima);
+  for (const int k : binades(context.level, {}, 37)) {
+    maxima.push_back(word_of(std::ldexp(significands[maxima.size() % significands.size()], k)));
   }
   return rows_of_maxima(context.profile, maxima);
 }
 
+/// How many significands just under 2^k have a binary32 log2 that rounds to k.
+int log2_traps_below(int k) {
+  const float rounded = static_cast<float>(k);
+  const double spacing = double{rounded} - double{std::nextafter(rounded, -infinity)};
+  return static_cast<int>(std::floor(std::ldexp(spacing, 23) * std::log(2.0)));
+}
+
+/// Exponents with different counts of traps; just under a positive power of two the count is that of smaller exponents.
+std::vector<int> log2_exponents(Level level) {
+  if (level == Level::smoke) return {100};
+  if (level == Level::full) return binades(level, {}, 1);
+  return {-4, 12, 24, -32, 96, 64};
+}
+
+/// The last trap under a power of two, and the number under it, which is none.
 Blocks log2_traps(const CaseContext& context) {
   std::vector<std::uint32_t> maxima;
-  for (const int k : binades(context.level, {100}, 29)) {
-    for (const int ulps : {1, 2, 3, 5, 6, 11, 12, 22, 23, 44, 45}) {
-      maxima.push_back(ulps_away(word_of(std::ldexp(1.0, k)), -ulps));
-    }
+  for (const int k : log2_exponents(context.level)) {
+    const int last = log2_traps_below(k);
+    for (const int ulps : {last, last + 1}) maxima.push_back(ulps_away(word_of(std::ldexp(1.0, k)), -ulps));
+    if (context.level == Level::full) maxima.push_back(ulps_away(word_of(std::ldexp(1.0, k)), -1));
   }
   return rows_of_maxima(context.profile, maxima);
 }
@@ -118,6 +141,7 @@ Blocks reciprocal_multiply(const CaseContext& context) {
     }
   }
   for (const int k : {-20, 0, 60, 110}) add_with_neighbours(maxima, word_of(std::ldexp(largest, k)), 2);
+  for (int k = -9; k <= 0; ++k) maxima.push_back(word_of(std::ldexp(largest * 1.5, k)));  // ties of the nearest scale
   return rows_of_maxima(context.profile, maxima);
 }
 

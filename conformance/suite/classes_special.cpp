@@ -58,6 +58,21 @@ Blocks one_nonzero(const CaseContext& context) {
   return rows;
 }
 
+/// Negative values that are no zeros before they are scaled: around 2^-150, the largest that binary32 rounds to zero.
+Words scaled_to_zero(const Profile& profile) {
+  const std::uint32_t amax = profile.family == Family::hif4 ? word_of(7.0 * 0x1p15) : 0x7F000000U;
+  const std::uint32_t edge = word_of(std::ldexp(grid_unit(profile, amax), -150));
+  Words row(row_length(profile), 0);
+  row[0] = amax;
+  const std::size_t last = row.size() - 1;  // where no micro-exponent of the maximum reaches
+  row[last] = negative(edge);
+  row[last - 1] = negative(ulps_away(edge, 1));
+  row[last - 3] = negative(ulps_away(edge, -1));
+  row[last - 4] = 0x80000001U;
+  row[last - 5] = minus_zero;
+  return row;
+}
+
 Blocks signed_zeros(const CaseContext& context) {
   const Profile& profile = context.profile;
   Blocks rows;
@@ -72,6 +87,7 @@ Blocks signed_zeros(const CaseContext& context) {
   rows.push_back(row);
   rows.push_back(row_with(profile, 0x80000001U, 4, 0x3F800000U));
   rows.push_back(row_with(profile, minus_zero, 0, 0xBF800000U));
+  rows.push_back(scaled_to_zero(profile));
   return rows;
 }
 

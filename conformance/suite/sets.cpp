@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "formats/spec_profiles.h"
+
 namespace fp4proof::suite {
 
 namespace {
@@ -13,12 +15,15 @@ constexpr std::array plans = {
     SetPlan{"full", "everything that is feasible, exhaustive over small domains", Level::full},
 };
 
-/// Profiles that many implementations follow get more cases than those of a single one.
+/// Profiles that many implementations follow get more cases than those of a single one. So does a profile of the user,
+/// which no committed set holds.
 constexpr std::array<std::string_view, 8> main_profiles = {"mxfp4/ocp",          "mxfp4/rceil", "mxfp8-e4m3/rceil",
                                                            "mxfp8-e4m3/ocp",     "hif4/gcc",    "nvfp4/direct",
                                                            "nvfp4/tensor-scale", "mxfp4/ceil"};
 
-bool is_main(const Profile& profile) { return std::ranges::find(main_profiles, profile.name) != main_profiles.end(); }
+bool is_main(const Profile& profile) {
+  return std::ranges::find(main_profiles, profile.name) != main_profiles.end() || find_profile(profile.name) == nullptr;
+}
 
 /// Classes that go to 2D profiles in the committed sets: a tile takes as much room as 32 or 64 rows.
 constexpr std::array<std::string_view, 3> smoke_tiles = {"ties", "random-gaussian", "hif4-grouping"};
