@@ -60,8 +60,8 @@ def page(verdicts):
              "| fault | asked for | planted | public report | exit | causes | diagnosis | explained |",
              "|---|---|---|---|---|---|---|---|"]
     lines += [kernel_row(fault, verdicts[fault.name]) for fault in KERNELS]
-    lines += ["", f"## Wrong conduct: {len(MISBEHAVIOURS)} plug-ins", "",
-              "`dequantize` of `mxfp4/ocp`, right but for its conduct (`tests/plugin/zoo.cpp`).", "",
+    lines += ["", f"## Conduct: {len(MISBEHAVIOURS)} plug-ins", "",
+              "`dequantize` of `mxfp4/ocp`, right but for what is planted (`tests/plugin/zoo.cpp`).", "",
               "| fault | planted | exit | verdict |", "|---|---|---|---|"]
     lines += [f"| {m.name} | {m.planted} | {m.code} | {m.said} |" for m in MISBEHAVIOURS]
     return "\n".join(lines) + "\n" + NOTES
