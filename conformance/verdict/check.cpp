@@ -9,6 +9,8 @@
 #include "conformance/diagnose/diagnose.h"
 #include "conformance/diagnose/evidence.h"
 #include "conformance/runners/run_backend.h"
+#include "conformance/suite/case_class.h"
+#include "conformance/suite/shared_rules.h"
 #include "conformance/verdict/document.h"
 #include "conformance/verdict/judge.h"
 #include "conformance/verdict/places.h"
@@ -31,6 +33,7 @@ class Check {
     Result<runners::RunReport> report = runners::run_backend(run_request());
     if (!report) return report.error();
     add_drawn_tables(*report);
+    add_tables_below_level(*report);
     const std::vector<json> diagnoses = diagnose_tables(*report);
     CheckOutcome outcome;
     outcome.document = document_of(request_, {*report, places_, explained_, diagnoses, statistics_, waived_cases_});
@@ -129,6 +132,18 @@ class Check {
       if (found.fault.empty()) continue;
       report.faults.push_back({table.operation, std::string(table.profile->name), found.fault_group, found.fault_cases,
                                found.fault_first_case, found.fault});
+    }
+  }
+
+  /// A set of the level that is demanded has cases for every profile, also where only those of a folder are asked.
+  void add_tables_below_level(runners::RunReport& report) const {
+    if (request_.level == nullptr || !request_.profiles.empty()) return;
+    report.absent.clear();
+    for (const suite::Operation operation : suite::operations) {
+      if (request_.operation && *request_.operation != operation) continue;
+      for (const Profile* profile : suite::distinct_profiles(operation))
+        if (suite::is_asked_of(operation, *profile) && !request_.cases->asks(operation, *profile))
+          report.absent.push_back({operation, std::string(profile->name)});
     }
   }
 

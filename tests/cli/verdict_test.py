@@ -162,6 +162,13 @@ class Levels(Verdicts):
         self.expect(0, "verify", "part")
         self.assertIn("part 1/9 of its set", self.expect(5, "verify", "part", "--level", "smoke").err)
 
+    def test_a_set_without_most_profiles(self):
+        self.expect(0, "generate", "--set", "smoke", "--out", "part", "--profile", "mxfp4/ocp")
+        self.expect(0, "verify", "part")
+        self.expect(0, "verify", "part", "--profile", "mxfp4/ocp", "--level", "smoke")
+        self.assertIn("quantize under hif4/gcc: required, but",
+                      self.expect(5, "verify", "part", "--level", "smoke").err)
+
     def test_everything_is_more_than_one_operation(self):
         self.answer()
         self.verify(0, "--require", "full")

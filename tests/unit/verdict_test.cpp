@@ -179,6 +179,9 @@ TEST(Judge, WhatIsRequiredMustBeInTheSet) {
   json document = good_document();
   document["absent"] = json::array({{{"operation", "gemm"}, {"profile", "mxfp4/ocp"}}});
   EXPECT_EQ(verdict::judge(document).code, ExitCode::conformant);
+  document["demands"]["level"] = "quick";
+  EXPECT_EQ(verdict::judge(document).code, ExitCode::incomplete);
+  document["demands"]["level"] = nullptr;
   document["absent"][0]["operation"] = "dequantize";
   EXPECT_EQ(verdict::judge(document).code, ExitCode::incomplete);
 }
