@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
+#include "conformance/report/decomposition_part.h"
 #include "conformance/report/mismatch_view.h"
 #include "conformance/report/page_text.h"
 #include "conformance/report/table_charts.h"
@@ -133,39 +133,6 @@ std::string classes_part(const Json& table) {
                         passing_count == 1 ? "class passes" : "classes pass", passing);
   }
   return html;
-}
-
-std::string split_row(const char* label, const Json& split, double whole) {
-  std::string html = fmt::format("<tr><td>{}</td><td style=\"width:100%\"><div class=\"split\">", label);
-  std::string numbers;
-  for (const char* part : {"deadzone", "grid", "scale"}) {
-    const Json& value = at(split, part);
-    const double number = value.is_number() ? std::max(0.0, value.get<double>()) : 0.0;
-    html += fmt::format("<i class=\"{}\" style=\"width:{:.2f}%\" title=\"{}\"></i>", part, 100 * number / whole, part);
-    numbers += fmt::format("<td class=\"n\">{:.4g}</td>", number);
-  }
-  return html + "</div></td>" + numbers + "</tr>\n";
-}
-
-double sum_of(const Json& split) {
-  double sum = 0;
-  for (const char* part : {"deadzone", "grid", "scale"}) {
-    const Json& value = at(split, part);
-    if (value.is_number()) sum += std::max(0.0, value.get<double>());
-  }
-  return sum;
-}
-
-std::string decomposition_part(const Json& table) {
-  const Json& decomposition = at(table, "decomposition");
-  const Json& expected = at(decomposition, "expected");
-  const Json& actual = at(decomposition, "actual");
-  const double whole = std::max(sum_of(expected), sum_of(actual));
-  if (!(whole > 0)) return {};
-  return "<h4>What the error consists of</h4><div class=\"scroll\"><table style=\"width:100%\"><tr><th></th><th "
-         "class=\"key\"><i class=\"deadzone\"></i>deadzone<i class=\"grid\"></i>grid<i class=\"scale\"></i>scale</th>"
-         "<th class=\"n\">deadzone</th><th class=\"n\">grid</th><th class=\"n\">scale</th></tr>\n" +
-         split_row("expected", expected, whole) + split_row("actual", actual, whole) + "</table></div>";
 }
 
 }  // namespace

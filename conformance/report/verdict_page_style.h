@@ -65,9 +65,11 @@ overflow-wrap:anywhere}
 .id{white-space:nowrap}.good{color:var(--pass)}.bad{color:var(--fail);font-weight:600}
 .bits u{text-decoration:none;background:var(--differs);border-radius:2px;font-weight:700}
 ol.steps{padding-left:24px;margin:6px 0}.steps li{margin:3px 0;overflow-wrap:anywhere}
-.split{display:flex;height:20px;border-radius:5px;overflow:hidden;background:var(--empty)}.split i{display:block;height:100%}
+.split{position:relative;display:flex;height:20px;background:var(--empty)}.split i{display:block;height:100%}
+.split b{position:absolute;top:-3px;bottom:-3px;width:3px;margin-left:-2px;background:var(--ink)}td.wide{width:100%;min-width:220px}
 .deadzone{background:#0072b2}.grid{background:#56b4e9}.scale{background:#e69f00}
-.key i{display:inline-block;width:11px;height:11px;border-radius:2px;margin:0 5px 0 12px}
+.key i{display:inline-block;width:11px;height:11px;border-radius:2px;margin:0 5px 0 12px}.key i.error{width:3px;height:14px;
+border-radius:0;background:var(--ink);vertical-align:-2px}
 details{margin:10px 0}summary{cursor:pointer;color:var(--faint)}
 footer table{width:100%}footer td:first-child{color:var(--faint);white-space:nowrap;width:1%;padding-right:20px}
 footer td{overflow-wrap:anywhere}

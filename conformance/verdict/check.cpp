@@ -36,7 +36,8 @@ class Check {
     add_tables_below_level(*report);
     const std::vector<json> diagnoses = diagnose_tables(*report);
     CheckOutcome outcome;
-    outcome.document = document_of(request_, {*report, places_, explained_, diagnoses, statistics_, waived_cases_});
+    outcome.document =
+        document_of(request_, {*report, places_, explained_, decomposed_, diagnoses, statistics_, waived_cases_});
     outcome.code = pronounce(outcome.document).code;
     return outcome;
   }
@@ -58,6 +59,7 @@ class Check {
     run.observer = [this](const verify::ComparedCase& compared) {
       places_.saw(compared);
       explained_.saw(compared);
+      decomposed_.saw(compared);
       if (request_.diagnose) evidence_.saw(compared);
     };
     if (request_.statistical) run.leaves_out = is_drawn;
@@ -151,6 +153,7 @@ class Check {
   std::map<std::string, StatisticalTable> drawn_;  // by profile
   PlaceCollector places_;
   ExplainedCases explained_;
+  DecomposedCases decomposed_;
   diagnose::Evidence evidence_;
   std::vector<std::uint64_t> waived_cases_;
   std::vector<json> statistics_;

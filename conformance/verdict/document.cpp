@@ -78,6 +78,9 @@ void complete_table(const CheckRequest& request, const Findings& findings, std::
   if (request.shard.count != 1) table["group_places"] = groups;
   table["diagnosis"] = findings.diagnoses.empty() ? json() : findings.diagnoses[index];
   table["statistical"] = findings.statistics.empty() ? json() : findings.statistics[index];
+  if (outcome.report.operation != suite::Operation::quantize) return;
+  json decomposition = findings.decomposed.of_profile(outcome.report.profile->name);
+  if (!decomposition.is_null()) table["decomposition"] = std::move(decomposition);
 }
 
 std::string date_text(std::chrono::year_month_day date) {

@@ -7,6 +7,7 @@
 
 #include "conformance/runners/run_backend.h"
 #include "conformance/verdict/check.h"
+#include "conformance/verdict/decomposed_cases.h"
 #include "conformance/verdict/explained_cases.h"
 #include "conformance/verdict/places.h"
 
@@ -17,6 +18,7 @@ struct Findings {
   const runners::RunReport& report;
   const PlaceCollector& places;
   const ExplainedCases& explained;
+  const DecomposedCases& decomposed;
   const std::vector<nlohmann::json>& diagnoses;    ///< one for each table of the report, or none at all
   const std::vector<nlohmann::json>& statistics;   ///< one for each table of the report, null for most; or none at all
   const std::vector<std::uint64_t>& waived_cases;  ///< for each waiver: how many cases it let pass

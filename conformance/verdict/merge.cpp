@@ -10,6 +10,7 @@
 #include "conformance/vectors/mapped_file.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/strict_json.h"
+#include "conformance/verdict/decomposed_cases.h"
 #include "conformance/verdict/document.h"
 #include "conformance/verdict/explained_cases.h"
 #include "conformance/verdict/judge.h"
@@ -111,6 +112,12 @@ void add_statistics(json& sum, const json& part) {
   for (const json& alarm : other.at("alarms")) mine["alarms"].push_back(alarm);
 }
 
+void add_decomposition(json& sum, const json& part) {
+  if (!part.contains("decomposition")) return;
+  const json& other = part["decomposition"];
+  sum["decomposition"] = sum.contains("decomposition") ? sum_of_decompositions(sum["decomposition"], other) : other;
+}
+
 Result<void> add_table(json& sum, const json& part, std::string_view label) {
   for (const char* field : {"operation", "profile", "offered_groups", "unsupported_groups"}) {
     if (sum.at(field) != part.at(field)) {
@@ -127,6 +134,7 @@ Result<void> add_table(json& sum, const json& part, std::string_view label) {
   for (const char* field : {"withdrawn", "waived", "missing", "nondeterministic"}) add_to(sum, part, field);
   add_names(sum.at("missing_tensors"), part.at("missing_tensors"));
   add_statistics(sum, part);
+  add_decomposition(sum, part);
   sum["group_places"] = merged_groups(sum.at("group_places"), part.at("group_places"));
   return {};
 }
@@ -281,7 +289,8 @@ Result<json> merge_shards(std::vector<ShardDocument> shards) {
 bool is_report_of(const json& document, const CheckRequest& request) {
   const runners::RunReport nothing;
   const std::vector<std::uint64_t> no_cases(request.waivers == nullptr ? 0 : request.waivers->list.size(), 0);
-  const json wanted = document_of(request, {nothing, PlaceCollector(), ExplainedCases(), {}, {}, no_cases});
+  const json wanted =
+      document_of(request, {nothing, PlaceCollector(), ExplainedCases(), DecomposedCases(), {}, {}, no_cases});
   try {
     const auto of_files = [](const json& report) {
       json identity = identity_of(report);

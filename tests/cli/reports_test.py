@@ -8,6 +8,7 @@ import copy
 import json
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ ZOO = pathlib.Path()
 SCHEMA = {}
 VECTORS = pathlib.Path()
 
+PLANTED = tempfile.TemporaryDirectory()
 DOCUMENTS = {}
 
 
@@ -50,6 +52,18 @@ def run_arguments(plugin, *arguments):
     return ("run", "--backend", ZOO / plugin, "--set", "smoke", *arguments)
 
 
+def split_of(*answers):
+    return {answer: {"error": 0.5, "scale": 0.25, "deadzone": 0.0, "grid": 0.25} for answer in answers}
+
+
+def planted(fault):
+    """The kernel library under the name of a fault, which is what plants it."""
+    copied = pathlib.Path(PLANTED.name) / f"{fault}.so"
+    if not copied.exists():
+        shutil.copy(ZOO / "kernels" / "zoo_kernels.so", copied)
+    return copied
+
+
 REAL = {
     "pass": (0, lambda: run_arguments("vendor_plugin.so", "--operation", "quantize", "--profile", "mxfp4/ocp")),
     "mismatch": (1, lambda: run_arguments("scale_off_by_one.so", "--operation", "dequantize")),
@@ -58,6 +72,7 @@ REAL = {
     "incomplete": (5, lambda: run_arguments("vendor_plugin.so", "--profile", "hif4/gcc")),
     "unsupported": (6, lambda: run_arguments("vendor_plugin.so", "--profile", "mxfp4/ocp")),
     "nondeterministic": (7, lambda: run_arguments("nondeterministic.so")),
+    "quantize": (1, lambda: run_arguments(planted("scale-ceil"), "--operation", "quantize", "--profile", "mxfp4/ocp")),
     "shard": (1, lambda: run_arguments("scale_off_by_one.so", "--operation", "dequantize", "--shard", "1/2")),
     "verify": (0, lambda: ("verify", VECTORS / "smoke", "--profile", "mxfp4/ocp")),
 }
@@ -108,6 +123,7 @@ class ReportsTest(command.CommandTest):
             "a word of 33 bits": lambda d: d["mismatches"][0].update(actual=2**32),
             "a digest that is none": lambda d: d["subject"].update(sha256="0"),
             "a number for a text": lambda d: d["subject"].update(name=1),
+            "a decomposition without a count": lambda d: d["tables"][0].update(decomposition=split_of("expected", "actual")),
         }
         for name, damage in damages.items():
             with self.subTest(name):
@@ -180,6 +196,32 @@ class ReportsTest(command.CommandTest):
                         self.assertIn(table["diagnosis"]["text"], text)
         self.assertIn("Where it differs", report_structures.page_text(written("html", DOCUMENTS["mismatch"])))
         self.assertIn("SIGSEGV", report_structures.page_text(written("html", DOCUMENTS["crash"])))
+
+    def test_decomposition_of_a_wrong_scale_rule(self):
+        table = DOCUMENTS["quantize"]["tables"][0]
+        found = table["decomposition"]
+        self.assertEqual(found["cases"] + found["left_out"], table["tally"]["failed"])
+        self.assertGreater(found["cases"], found["left_out"])
+        for term in ("deadzone", "grid"):
+            self.assertEqual(found["expected"][term], found["actual"][term])
+            self.assertGreater(found["actual"][term], 0)
+        for term in ("scale", "error"):
+            self.assertLess(found["expected"][term], found["actual"][term])
+        page = report_structures.page_text(written("html", DOCUMENTS["quantize"]))
+        self.assertIn(f"mean of {found['cases']} failing cases", page)
+        for name in ("pass", "mismatch", "verify"):
+            self.assertFalse(any("decomposition" in table for table in DOCUMENTS[name]["tables"]), name)
+
+    def test_decompositions_of_shards_add_up(self):
+        names = [f"{index}.json" for index in (1, 2, 3)]
+        for index, name in enumerate(names, 1):
+            self.expect(1, *REAL["quantize"][1](), "--no-diagnosis", "--shard", f"{index}/3", "--json", name)
+            part = json.loads((self.folder / name).read_text())
+            self.validate(part)
+            self.assertIn("decomposition", part["tables"][0])
+        self.expect(1, "merge", *names, "--json", "merged.json")
+        self.expect(1, *REAL["quantize"][1](), "--no-diagnosis", "--json", "whole.json")
+        self.assertEqual((self.folder / "merged.json").read_bytes(), (self.folder / "whole.json").read_bytes())
 
     def test_hostile_texts(self):
         hostile = "\"'><script>alert(1)</script><img src=x onerror=y>]]>&amp;\x00\x01\x1b[31m\n\u202e\ufffe\ud800" + 5000 * "x"

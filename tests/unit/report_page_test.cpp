@@ -114,8 +114,11 @@ TEST(VerdictPage, OptionalPartsAreShownWhereTheDocumentHasThem) {
   document["mismatches"][0]["explanation"] = {
       {"steps", json::array({{{"label", "amax"}, {"text", "largest magnitude 5"}, {"rule", "M3"}}})},
       {"elements", json::array({{{"index", 1}, {"decision", "nearer to 3"}, {"code", 5}, {"rule", "M9"}}})}};
-  document["tables"][0]["decomposition"] = {{"expected", {{"scale", 0.5}, {"deadzone", 0.25}, {"grid", 0.25}}},
-                                            {"actual", {{"scale", 1.5}, {"deadzone", 0.25}, {"grid", 0.25}}}};
+  document["tables"][0]["decomposition"] = {
+      {"cases", 5},
+      {"left_out", 2},
+      {"expected", {{"error", 0.4}, {"scale", 0.5}, {"deadzone", 0.25}, {"grid", 0.25}}},
+      {"actual", {{"error", 1.6}, {"scale", 1.5}, {"deadzone", 0.25}, {"grid", 0.25}}}};
   document["waivers"] = {{"path", "waivers.json"},
                          {"sha256", std::string(64, 'a')},
                          {"entries", json::array({{{"operation", "quantize"},
@@ -128,7 +131,8 @@ TEST(VerdictPage, OptionalPartsAreShownWhereTheDocumentHasThem) {
                                                    {"state", "expired"}}})}};
   const std::string page = verdict_page(document);
   for (const char* part :
-       {"largest magnitude 5", "nearer to 3", "What the error consists of", "width:75.00%", "somebody", "expired"}) {
+       {"largest magnitude 5", "nearer to 3", "What the error consists of", "width:75.00%", "left:80.00%", "32 %",
+        "mean of 5 failing cases", "Left out: 2 cases", "somebody", "expired"}) {
     EXPECT_TRUE(holds(page, part)) << part;
   }
 }
