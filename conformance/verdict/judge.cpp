@@ -7,6 +7,7 @@
 #include "conformance/suite/operation.h"
 #include "conformance/suite/sets.h"
 #include "conformance/verdict/requirement.h"
+#include "conformance/verdict/subject_word.h"
 #include "conformance/verify/mismatch.h"
 
 namespace fp4proof::verdict {
@@ -70,8 +71,7 @@ class Judge {
   }
 
   std::string subject_word() const {
-    const std::string kind = text(document_["subject"], "kind");
-    return kind == "plugin" ? "plug-in" : kind;
+    return std::string(word_of_subject(text(document_["subject"], "kind")));
   }
 
   void judge_subject() {

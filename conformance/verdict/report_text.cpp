@@ -6,6 +6,7 @@
 
 #include "conformance/vectors/os_error.h"
 #include "conformance/verdict/check.h"
+#include "conformance/verdict/subject_word.h"
 #include "conformance/verify/mismatch.h"
 
 namespace fp4proof::verdict {
@@ -32,8 +33,12 @@ std::string subject_text(const json& document) {
   const std::string kind = text(subject, "kind");
   if (kind == "files") return fmt::format("answers {}\n", quote(text(subject, "path")));
   if (kind == "reference" || !text(document, "load_problem").empty()) return {};
-  return fmt::format("{} {} {}: {}\n", kind == "plugin" ? "plug-in" : kind, quote(text(subject, "name")),
-                     quote(text(subject, "version")), quote(text(subject, "description")));
+  std::string line = fmt::format("{} {}", word_of_subject(kind), quote(text(subject, "name")));
+  const std::string version = text(subject, "version");
+  const std::string description = text(subject, "description");
+  if (!version.empty()) line += fmt::format(" {}", quote(version));
+  if (!description.empty()) line += fmt::format(": {}", quote(description));
+  return line + "\n";
 }
 
 /// " (distance +1 x 40, -2 x 3)"; nothing where there are too many.
