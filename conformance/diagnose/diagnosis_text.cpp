@@ -20,7 +20,9 @@ std::string all_of(const TableDiagnosis& diagnosis) {
   return fmt::format("all {} examined ones of {} mismatches", diagnosis.examined, diagnosis.mismatches);
 }
 
+/// "12 mismatches", "the one mismatch" or "4096 examined ones of 40112 mismatches".
 std::string examined_of(const TableDiagnosis& diagnosis) {
+  if (diagnosis.mismatches == 1) return "the one mismatch";
   if (diagnosis.examined == diagnosis.mismatches) return fmt::format("{} mismatches", diagnosis.mismatches);
   return fmt::format("{} examined ones of {} mismatches", diagnosis.examined, diagnosis.mismatches);
 }
@@ -38,7 +40,10 @@ std::string parts(const TableDiagnosis& diagnosis) {
   for (const Explanation& explanation : diagnosis.explanations) {
     text +=
         fmt::format("{}{} explains {}", text.empty() ? "" : "; ", joined(explanation.changes), explanation.explained);
-    if (explanation.contradicted != 0) text += fmt::format(" (contradicted by {} cases)", explanation.contradicted);
+    if (explanation.contradicted != 0) {
+      text += fmt::format(" (contradicted by {} {})", explanation.contradicted,
+                          explanation.contradicted == 1 ? "case" : "cases");
+    }
   }
   return text;
 }
@@ -46,6 +51,7 @@ std::string parts(const TableDiagnosis& diagnosis) {
 }  // namespace
 
 std::string to_text(const TableDiagnosis& diagnosis) {
+  const bool several = diagnosis.mismatches != 1;
   switch (diagnosis.outcome) {
     case Outcome::explained: {
       const bool pair = diagnosis.explanations.front().changes.size() > 1;
@@ -56,9 +62,10 @@ std::string to_text(const TableDiagnosis& diagnosis) {
       return fmt::format("{} explained equally by {} different changes, which these cases do not tell apart: {}",
                          all_of(diagnosis), diagnosis.explanations.size(), alternatives(diagnosis));
     case Outcome::partial:
-      return fmt::format("no change and no pair of changes explains all of {}; {}", examined_of(diagnosis),
-                         parts(diagnosis));
-    case Outcome::unexplained: return fmt::format("no known change explains any of {}", examined_of(diagnosis));
+      return fmt::format("no change and no pair of changes explains {}{}; {}", several ? "all of " : "",
+                         examined_of(diagnosis), parts(diagnosis));
+    case Outcome::unexplained:
+      return fmt::format("no known change explains {}{}", several ? "any of " : "", examined_of(diagnosis));
   }
   return {};
 }

@@ -23,6 +23,10 @@ void append_scale_readings(std::vector<Hypothesis>& rows) {
       {ScaleReading::nan_is_infinity, "nan-is-infinity", "scale code 255 decoded to infinity", of_mx},
       {ScaleReading::both, "exponent-field", "scale codes shifted into the exponent field: 0 is 0, 255 infinity", of_mx,
        cost_of_variant},
+      {ScaleReading::nan_in_number, "nan-in-number", "NaN looked for in the number: code 134 NaN, 255 infinity", of_mx,
+       cost_of_variant},
+      {ScaleReading::inverse_flushed, "reciprocal-flushed",
+       "scale code 254 decoded to infinity, its subnormal reciprocal flushed to zero", of_mx},
       {ScaleReading::nan_is_number, "nan-is-number", "the NaN scale decoded as a number", every_family},
       {ScaleReading::raw, "raw-byte", "the raw scale byte used as the scale", every_family},
       {ScaleReading::exponent_only, "exponent-only", "the mantissa of the scale ignored", of_hif4 | of_nvfp4},
@@ -140,6 +144,8 @@ void append_sums(std::vector<Hypothesis>& rows) {
         {"accumulation", std::string(row.value), std::string(row.text), multiplies, every_family, cost_of_change,
          [](KernelModel& model, int order) { model.sum.order = static_cast<SumOrder>(order); }, number(row.order)});
   }
+  rows.push_back({"zero-sign", "sum-kept", "the first product copied, so a sum of -0 stays -0", multiplies,
+                  every_family, cost_of_change, [](KernelModel& model, int) { model.sum.from_first = true; }});
   struct ProductRow {
     ProductRounding rounding;
     std::string_view value;

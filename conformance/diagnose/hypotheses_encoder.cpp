@@ -29,6 +29,12 @@ void append_scale_faults(std::vector<Hypothesis>& rows) {
       {"quotient-log2", "scale to the power of two with the logarithm nearest to that of amax / max", of_mx,
        number(quotient_log2)},
       {"amax-half-up", "scale of amax rounded to the nearest power of two, ties up", of_mx, number(amax_half_up)},
+      {"e8m0-cast", "scale amax / max cast to E8M0: ties up, everything between 2^-127 and 2^-126 up", of_mx,
+       number(e8m0_cast)},
+      {"e8m0-cast-zero-nan",
+       "scale amax / max cast to E8M0: ties up, everything between 2^-127 and 2^-126 up, 0 to NaN", of_mx,
+       number(e8m0_cast_zero)},
+      {"wraps", "block scales out of range wrap around", of_mx | of_hif4, number(wraps)},
       {"truncated", "block scale rounded toward zero", of_hif4 | of_nvfp4, number(truncated)},
       {"away", "ties of the block scale away from zero", of_nvfp4, number(away)},
       {"fp32-divide", "block scale from quotients rounded to binary32", of_nvfp4, number(fp32_divide)},
@@ -69,6 +75,10 @@ void append_element_faults(std::vector<Hypothesis>& rows) {
                   set_element_fault, number(up)});
   rows.push_back({"rounding", "no-sticky", "elements rounded on two more bits, all others dropped", quantizes,
                   every_family, cost_of_change, set_element_fault, number(no_sticky)});
+  rows.push_back({"rounding", "subnormals-halved", "subnormal elements a binade low", quantizes, every_family,
+                  cost_of_change, set_element_fault, number(subnormal_halved)});
+  rows.push_back({"rounding", "odd-codes-cut", "odd element codes without their last bit", quantizes, every_family,
+                  cost_of_change, set_element_fault, number(even_code)});
   rows.push_back({"saturation", "nan", "elements beyond the largest code NaN or infinity", quantizes, of_mx,
                   cost_of_change, set_element_fault, number(beyond_nan), nullptr, true,
                   [](const Profile& profile) { return element_spec(profile.element).nan_code != 0; }});
@@ -139,6 +149,68 @@ void append_nan_codes(std::vector<Hypothesis>& rows) {
                     },
                     number(row.code)});
   }
+  rows.push_back({"nan", "lost-in-pairs", "NaN lost where a > b ? a : b finds the maximum, which starts anew behind it",
+                  quantizes, every_family, cost_of_change, [](KernelModel& model, int) {
+                    model.profile.nan = NanPolicy::scale_nan;
+                    model.encode.scale = ScaleFault::after_nan;
+                  }});
+}
+
+void append_codes_of_special_blocks(std::vector<Hypothesis>& rows) {
+  struct Row {
+    NanCode code;
+    std::string_view value;
+    std::string_view text;
+  };
+  constexpr auto codes = std::to_array<Row>({
+      {NanCode::zero, "under-nan-scale", "elements coded under the NaN scale"},
+      {NanCode::zero_signed, "under-nan-scale-signed", "elements coded under the NaN scale, NaN a zero of its sign"},
+      {NanCode::largest_signed, "under-nan-scale-largest", "elements coded under the NaN scale, NaN the largest code"},
+      {NanCode::nan, "under-nan-scale-nan", "elements coded under the NaN scale, NaN the NaN code"},
+  });
+  for (const Row& row : codes) {
+    rows.push_back({"codes", std::string(row.value), std::string(row.text), quantizes, of_mx, cost_of_change,
+                    [](KernelModel& model, int code) {
+                      model.encode.codes_under_nan = true;
+                      model.encode.nan_code = nan_code_of(model.profile, static_cast<NanCode>(code));
+                    },
+                    number(row.code)});
+  }
+  constexpr auto overflows = std::to_array<Row>({
+      {NanCode::zero, "overflow-nan", "block scales beyond the largest NaN, with zero codes"},
+      {NanCode::zero_signed, "overflow-nan-signed", "block scales beyond the largest NaN, with zeros of their signs"},
+      {NanCode::largest, "overflow-nan-largest", "block scales beyond the largest NaN, with the largest codes"},
+  });
+  for (const Row& row : overflows) {
+    rows.push_back({"scale-rule", std::string(row.value), std::string(row.text), quantizes, of_nvfp4, cost_of_change,
+                    [](KernelModel& model, int code) {
+                      model.encode.scale = ScaleFault::overflow_nan;
+                      model.encode.nan_code = static_cast<NanCode>(code);
+                    },
+                    number(row.code)});
+  }
+  rows.push_back({"infinity", "saturate-zero-codes", "the largest scale and zero codes for a block with an infinity",
+                  quantizes, every_family, cost_of_change, [](KernelModel& model, int) {
+                    model.profile.inf = InfPolicy::saturate;
+                    model.encode.zeros_with_infinity = true;
+                  }});
+}
+
+void append_paddings(std::vector<Hypothesis>& rows) {
+  struct Row {
+    Padding padding;
+    std::string_view value;
+    std::string_view text;
+  };
+  constexpr auto paddings = std::to_array<Row>({
+      {Padding::ones, "ones", "an incomplete last block filled with ones"},
+      {Padding::last, "last", "an incomplete last block filled with its last element"},
+  });
+  for (const Row& row : paddings) {
+    rows.push_back({"padding", std::string(row.value), std::string(row.text), quantizes, every_family, cost_of_change,
+                    [](KernelModel& model, int padding) { model.encode.padding = static_cast<Padding>(padding); },
+                    number(row.padding)});
+  }
 }
 
 void append_word_changes(std::vector<Hypothesis>& rows) {
@@ -203,12 +275,16 @@ void append_code_changes(std::vector<Hypothesis>& rows) {
 void append_encoder_rows(std::vector<Hypothesis>& rows) {
   append_word_changes(rows);
   append_nan_codes(rows);
+  append_codes_of_special_blocks(rows);
   append_scale_faults(rows);
   append_shifts(rows);
+  append_paddings(rows);
   append_element_faults(rows);
   append_grids(rows);
   rows.push_back({"levels", "strided", "micro-exponents over strided elements, i mod 8 in place of i div 8", quantizes,
                   of_hif4, cost_of_change, [](KernelModel& model, int) { model.encode.strided_levels = true; }});
+  rows.push_back({"levels", "above-thresholds", "micro-exponents set above their thresholds, not at them", quantizes,
+                  of_hif4, cost_of_change, [](KernelModel& model, int) { model.encode.levels_above = true; }});
   rows.push_back({"levels", "none", "micro-exponents never set", quantizes, of_hif4, cost_of_change,
                   [](KernelModel& model, int) { model.encode.without_levels = true; }});
   rows.push_back({"tensor-scale", "elements-ignored", "elements not divided by the tensor scale", quantizes, of_nvfp4,

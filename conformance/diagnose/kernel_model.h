@@ -52,12 +52,17 @@ enum class ScaleFault : std::uint8_t {
   quotient_down,      ///< MX: amax / max rounded down to a power of two
   quotient_log2,      ///< MX: amax / max to the power of two with the nearest logarithm
   amax_half_up,       ///< MX: amax to the nearest power of two, 1.5 goes up
+  e8m0_cast,          ///< MX: amax / max cast to E8M0: 1.5 goes up, and all between 2^-127 and 2^-126
+  e8m0_cast_zero,     ///< MX: the same, and a quotient of 0 is NaN, as E8M0 has no zero
+  wraps,              ///< MX, HiF4: out of range, the bits of the code wrap around
   truncated,          ///< HiF4, NVFP4: the scale is rounded toward zero
   away,               ///< NVFP4: ties of the scale go away from zero
   fp32_divide,        ///< NVFP4: the quotients are rounded to binary32 first
   fp32_reciprocal,    ///< NVFP4: amax times the binary32 reciprocal of 6 and of the tensor scale
   subnormal_flushed,  ///< NVFP4: a subnormal scale is 0
   never_zero,         ///< NVFP4: code 0 becomes 1
+  overflow_nan,       ///< NVFP4: a scale that rounds beyond the largest is NaN, and so is every element
+  after_nan,          ///< a > b ? a : b: the maximum starts anew behind a NaN, and is one where it comes last
   half_block,         ///< the largest magnitude of the first half of the block
   signed_maximum,     ///< the largest of the signed values
   two_blocks,         ///< the largest magnitude of two blocks
@@ -66,20 +71,25 @@ enum class ScaleFault : std::uint8_t {
 /// Departures from the rule of an element.
 enum class ElementFault : std::uint8_t {
   none,
-  reciprocal,       ///< |x| times the binary32 reciprocal of the scale, rounded to binary32
-  divide,           ///< |x| / scale rounded to binary32
-  bf16_reciprocal,  ///< |x| times the bfloat16 reciprocal of the scale
-  scale_flushed,    ///< a subnormal scale is zero: everything becomes the largest code
-  inverse_flushed,  ///< the reciprocal of a scale above 2^126 is zero: everything becomes zero
-  binary16,         ///< the scaled value is rounded to binary16 first
-  up,               ///< what is not on the grid goes away from zero
-  no_sticky,        ///< all but two bits behind the last one of the element are dropped
-  beyond_nan,       ///< beyond the largest code: infinity where the element has one, else NaN
-  wrapped,          ///< beyond the largest code the bits wrap around
+  reciprocal,        ///< |x| times the binary32 reciprocal of the scale, rounded to binary32
+  divide,            ///< |x| / scale rounded to binary32
+  bf16_reciprocal,   ///< |x| times the bfloat16 reciprocal of the scale
+  scale_flushed,     ///< a subnormal scale is zero: everything becomes the largest code
+  inverse_flushed,   ///< the reciprocal of a scale above 2^126 is zero: everything becomes zero
+  binary16,          ///< the scaled value is rounded to binary16 first
+  up,                ///< what is not on the grid goes away from zero
+  no_sticky,         ///< all but two bits behind the last one of the element are dropped
+  beyond_nan,        ///< beyond the largest code: infinity where the element has one, else NaN
+  wrapped,           ///< beyond the largest code the bits wrap around
+  subnormal_halved,  ///< what is below the smallest normal element is taken for half of it
+  even_code,         ///< the last bit of the code is cleared after rounding
 };
 
-/// What a NaN element becomes where NaN was lost in the maximum.
-enum class NanCode : std::uint8_t { zero, largest, largest_signed, nan };
+/// What a NaN element becomes where NaN was lost in the maximum, or where elements are coded under the NaN scale.
+enum class NanCode : std::uint8_t { zero, zero_signed, largest, largest_signed, nan };
+
+/// What stands behind the last element in an incomplete block.
+enum class Padding : std::uint8_t { zeros, ones, last };
 
 /// How a kernel takes the bits of a random word.
 enum class RandomUse : std::uint8_t { as_stated, low_bits, inverted };
@@ -95,9 +105,13 @@ struct EncodeModel {
   std::optional<Element> grid;                 ///< elements are coded on another grid
   bool without_levels = false;                 ///< HiF4: no level bit is ever set
   bool strided_levels = false;                 ///< HiF4: level bits belong to i mod 8 and i mod 16
+  bool levels_above = false;                   ///< HiF4: a level bit is set above its threshold, and not at it
   bool without_tensor_scale = false;           ///< NVFP4: coded as if it were 1
   bool elements_without_tensor_scale = false;  ///< NVFP4: elements are not divided by it
   NanCode nan_code = NanCode::zero;
+  bool codes_under_nan = false;      ///< MX: elements are coded under the NaN scale as under 2^128
+  bool zeros_with_infinity = false;  ///< every code of a block with an infinity is 0
+  Padding padding = Padding::zeros;
   RandomUse random = RandomUse::as_stated;
   bool operator==(const EncodeModel&) const = default;
 };
@@ -108,6 +122,8 @@ enum class ScaleReading : std::uint8_t {
   zero_is_zero,       ///< E8M0: code 0 is 0
   nan_is_infinity,    ///< E8M0: code 255 is infinity
   both,               ///< E8M0: code 0 is 0 and code 255 is infinity, as an exponent field of binary32
+  nan_in_number,      ///< E8M0: code 255 is infinity, and 134, the number 128, is NaN
+  inverse_flushed,    ///< E8M0: the reciprocal of code 254 is subnormal and flushed, its own reciprocal infinite
   nan_is_number,      ///< the NaN code is read as the number that its fields would mean
   raw,                ///< the byte itself is the scale
   exponent_only,      ///< E6M2, E4M3: the mantissa is not looked at
@@ -142,6 +158,7 @@ struct SumModel {
   ProductRounding product = ProductRounding::binary32;
   SumRounding sum = SumRounding::binary32;
   SumOrder order = SumOrder::blocks;
+  bool from_first = false;  ///< the first product is copied, not added to zero: a sum of -0 alone stays -0
   bool operator==(const SumModel&) const = default;
 };
 

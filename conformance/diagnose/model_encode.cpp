@@ -39,6 +39,11 @@ std::uint8_t mx_quotient_code(const Profile& profile, std::uint32_t amax_bits, S
   switch (fault) {
     case ScaleFault::mask: field += (word & 0x4FFFFFU) != 0 ? 1 : 0; break;
     case ScaleFault::quotient_half_up: field = (word + half) >> 23; break;
+    case ScaleFault::e8m0_cast:
+    case ScaleFault::e8m0_cast_zero:
+      if (word == 0 && fault == ScaleFault::e8m0_cast_zero) return e8m0_nan;
+      field = field != 0 ? (word + half) >> 23 : word > half ? 1 : 0;
+      break;
     case ScaleFault::quotient_log2: field = (word + above_root_of_two) >> 23; break;
     case ScaleFault::amax_half_up: {
       const auto rounded = static_cast<int>((amax_bits + half) >> 23);
@@ -69,15 +74,27 @@ std::uint8_t nvfp4_faulty_code(std::uint32_t amax_bits, float tensor_scale, Scal
     default: break;
   }
   const std::uint8_t code = encode_magnitude(e4m3, Rounding::rne, exact);
+  if (fault == ScaleFault::overflow_nan && compare(exact, {29, 4}) > 0) return e4m3_scale_nan;  // 464, a tie, is 448
   if (fault == ScaleFault::subnormal_flushed && code < 8) return 0;
   return fault == ScaleFault::never_zero && code == 0 ? std::uint8_t{1} : code;
+}
+
+/// The bits of the code without a clamp: of a scale in the middle of the range, moved by whole binades.
+std::uint8_t wrapped_scale(const Profile& profile, std::uint32_t amax_bits) {
+  const float amax = float_from_bits(amax_bits);
+  const int binades = std::ilogb(amax);
+  const std::uint32_t moved = float_bits(std::ldexp(amax, -binades));
+  if (profile.family == Family::mx) return static_cast<std::uint8_t>(mx_scale_code(profile, moved) + binades);
+  return static_cast<std::uint8_t>(hif4_scale_code(profile, moved) + 4 * binades);
 }
 
 /// The scale code of an ordinary block.
 std::uint8_t faulty_code(const KernelModel& model, const Block& block, std::uint32_t amax_bits) {
   const ScaleFault fault = model.encode.scale;
   const bool by_amax = fault == ScaleFault::none || fault == ScaleFault::half_block ||
-                       fault == ScaleFault::two_blocks || fault == ScaleFault::signed_maximum;
+                       fault == ScaleFault::two_blocks || fault == ScaleFault::signed_maximum ||
+                       fault == ScaleFault::after_nan;
+  if (fault == ScaleFault::wraps) return wrapped_scale(model.profile, amax_bits);
   switch (model.profile.family) {
     case Family::mx:
       return by_amax ? mx_scale_code(model.profile, amax_bits) : mx_quotient_code(model.profile, amax_bits, fault);
@@ -93,6 +110,7 @@ std::uint8_t largest_scale(Family family) {
 }
 
 std::uint8_t shifted(Family family, std::uint8_t code, int shift) {
+  if (shift == 0) return code;
   return static_cast<std::uint8_t>(std::clamp(int{code} + shift, 0, int{largest_scale(family)}));
 }
 
@@ -113,7 +131,7 @@ std::uint8_t scale_of(const KernelModel& model, const Block& block, const BlockS
   if (scan.amax_bits != 0) {
     code = code_of_maximum(model, block, scan.amax_bits);
   } else if (profile.family == Family::mx) {
-    code = profile.zero_scale_code;
+    code = model.encode.scale == ScaleFault::e8m0_cast_zero ? e8m0_nan : profile.zero_scale_code;
   }
   return code == nan_scale(profile.family) ? code : shifted(profile.family, code, model.encode.scale_shift);
 }
@@ -206,12 +224,26 @@ std::uint8_t code_above(const Profile& profile, const Magnitude& m) {
   return inexact && below < spec.max_code ? static_cast<std::uint8_t>(below + 1) : below;
 }
 
+/// A binade low below the smallest normal element.
+Magnitude with_low_subnormals(const Profile& profile, const Magnitude& m) {
+  const bool is_subnormal = m.significand != 0 && floor_log2(m) < 1 - element_spec(profile.element).bias;
+  return is_subnormal ? Magnitude{m.significand, m.exponent - 1} : m;
+}
+
 std::uint8_t faulty_element(const Profile& profile, ElementFault fault, const ElementPlace& at) {
   if (fault == ElementFault::up) return signed_code(profile, at.word, code_above(profile, exact_scaled(profile, at)));
   if (fault == ElementFault::wrapped)
     return signed_code(profile, at.word, wrapped_code(profile, exact_scaled(profile, at)));
   if (fault == ElementFault::beyond_nan)
     return signed_code(profile, at.word, code_or_nan(profile, exact_scaled(profile, at)));
+  if (fault == ElementFault::subnormal_halved) {
+    const Magnitude m = with_low_subnormals(profile, exact_scaled(profile, at));
+    return signed_code(profile, at.word, round_scaled(profile, m, at.random));
+  }
+  if (fault == ElementFault::even_code) {
+    const std::uint8_t code = round_scaled(profile, exact_scaled(profile, at), at.random);
+    return signed_code(profile, at.word, static_cast<std::uint8_t>(code & 0xFEU));
+  }
   if (fault == ElementFault::no_sticky) {
     const Magnitude m = without_sticky(profile, exact_scaled(profile, at));
     return signed_code(profile, at.word, round_scaled(profile, m, at.random));
@@ -235,6 +267,7 @@ std::uint8_t nan_element(const Profile& profile, NanCode choice, std::uint32_t w
   const std::uint8_t sign = (word & float_sign_mask) != 0 ? spec.sign_mask() : std::uint8_t{0};
   switch (choice) {
     case NanCode::zero: return 0;
+    case NanCode::zero_signed: return sign;
     case NanCode::largest: return spec.max_code;
     case NanCode::largest_signed: return sign | spec.max_code;
     case NanCode::nan: return static_cast<std::uint8_t>(sign | (spec.nan_code != 0 ? spec.nan_code : spec.max_code));
@@ -243,7 +276,9 @@ std::uint8_t nan_element(const Profile& profile, NanCode choice, std::uint32_t w
 }
 
 std::uint8_t element_of(const Profile& profile, const EncodeModel& encode, const ElementPlace& at) {
-  if (is_nan_bits(at.word)) return nan_element(profile, encode.nan_code, at.word);
+  const bool divides_by_nan =
+      profile.family == Family::nvfp4 && is_nan_scale(profile.family, static_cast<std::uint8_t>(at.scale));
+  if (is_nan_bits(at.word) || divides_by_nan) return nan_element(profile, encode.nan_code, at.word);
   const bool zeroed = profile.family == Family::nvfp4
                           ? at.scale == 0
                           : profile.family == Family::mx && at.scale == 0 && profile.tiny == TinyPolicy::flush_block;
@@ -271,9 +306,37 @@ std::uint32_t random_of(const Profile& profile, RandomUse use, std::uint32_t wor
   return word;
 }
 
+/// Whether max * reciprocal > 2^log2_threshold, the product rounded as the profile says.
+bool exceeds(const Profile& profile, std::uint8_t e6m2, std::uint32_t max_bits, int log2_threshold) {
+  if (!hif4_reaches(profile, e6m2, max_bits, log2_threshold)) return false;
+  if (max_bits == float_infinity_bits) return true;
+  Magnitude m = hif4_scaled(profile, e6m2, max_bits);
+  if (profile.threshold_arithmetic == ThresholdArithmetic::fp32) m = round_to_precision(m, 24);
+  if (profile.threshold_arithmetic == ThresholdArithmetic::bf16) m = round_to_precision(m, 8);
+  return compare(m, {1, log2_threshold}) > 0;
+}
+
+/// The scale word of a row where level bits are set above their thresholds alone.
+std::uint32_t word_above_thresholds(const Profile& profile, const std::uint32_t* words, int row, std::uint8_t e6m2) {
+  const auto largest_of = [&](int first_column, int columns, int rows_2d) {
+    const int rows = profile.block.is_2d() ? rows_2d : 1;
+    return hif4_detail::part_max(profile, words, row - row % rows, first_column, rows, columns);
+  };
+  std::uint32_t level2 = 0;
+  std::uint32_t level3 = 0;
+  for (int k = 0; k < hif4_level2_count; ++k)
+    if (exceeds(profile, e6m2, largest_of(8 * k, 8, 8), 2)) level2 |= 1U << k;
+  for (int k = 0; k < hif4_level3_count; ++k) {
+    const int above = static_cast<int>((level2 >> (k / 2)) & 1U);
+    if (exceeds(profile, e6m2, largest_of(4 * k, 4, 4), 1 + above)) level3 |= 1U << k;
+  }
+  return hif4_word(e6m2, level2, level3);
+}
+
 /// The scale word of a row of the block under a scale code.
 std::uint32_t row_scale_of(const KernelModel& model, const Block& block, int row, std::uint8_t code) {
   if (model.profile.family != Family::hif4 || model.encode.without_levels) return code;
+  if (model.encode.levels_above) return word_above_thresholds(model.profile, block.words.data(), row, code);
   if (!model.encode.strided_levels) return hif4_detail::row_word(model.profile, block.words.data(), row, code);
   return (verify::strided_word(model.profile, block.words) & ~0xFFU) | code;
 }
@@ -301,10 +364,14 @@ CodedBlock coded_block(const KernelModel& model, const Block& block) {
                    std::vector<std::uint8_t>(static_cast<std::size_t>(rows * cols))};
   BlockScan scan = scan_block(profile, block.scale_words.data(), static_cast<int>(block.scale_words.size()));
   const BlockScan whole = scan_block(profile, block.words.data(), rows * cols);
-  scan.has_nan = whole.has_nan;
-  if (model.encode.scale != ScaleFault::signed_maximum) scan.has_inf = whole.has_inf;
+  if (encode.scale != ScaleFault::after_nan) {
+    scan.has_nan = whole.has_nan;
+    if (encode.scale != ScaleFault::signed_maximum) scan.has_inf = whole.has_inf;
+  }
   const std::uint8_t code = is_nan_block(profile, scan) ? nan_scale(profile.family) : scale_of(model, block, scan);
-  if (code == nan_scale(profile.family)) {
+  const bool computes_nan = encode.scale == ScaleFault::wraps || encode.scale == ScaleFault::overflow_nan;
+  const bool goes_on = encode.codes_under_nan || (computes_nan && !is_nan_block(profile, scan));
+  if (code == nan_scale(profile.family) && !goes_on) {
     std::ranges::fill(coded.row_scales, code);
     return coded;
   }
@@ -320,6 +387,7 @@ CodedBlock coded_block(const KernelModel& model, const Block& block) {
         with_code(profile.family, row_scale, shifted(profile.family, code, encode.stored_shift));
     for (int column = 0; column < cols; ++column) {
       const auto i = static_cast<std::size_t>(row * cols + column);
+      if (encode.zeros_with_infinity && scan.has_inf) continue;
       if (zeroed) {
         coded.codes[i] = mx_detail::zeroed_element(grid, prepared_word(profile, block.words[i]));
         continue;
@@ -338,9 +406,14 @@ struct CaseWords {
   const portable::Geometry& geometry;
   std::vector<std::uint32_t> words;
   std::vector<std::uint32_t> random;
+  Padding padding = Padding::zeros;
 
   std::uint32_t at(const std::vector<std::uint32_t>& from, std::int64_t row, std::int64_t column) const {
-    if (from.empty() || row >= geometry.rows || column >= geometry.columns) return 0;
+    if (from.empty() || row >= geometry.rows) return 0;
+    if (column >= geometry.columns) {
+      if (padding != Padding::last) return padding == Padding::ones ? float_bits(1.0F) : 0;
+      column = geometry.columns - 1;
+    }
     return from[static_cast<std::size_t>(geometry.first_element(row) + column * geometry.inner)];
   }
 };
@@ -351,6 +424,12 @@ std::vector<std::uint32_t> part_of(const CaseWords& words, const std::vector<std
   for (std::int64_t r = row; r < row + shape.rows; ++r)
     for (std::int64_t c = first_column; c < first_column + columns; ++c) part.push_back(words.at(from, r, c));
   return part;
+}
+
+/// What stands behind the last NaN; that NaN where nothing does.
+std::vector<std::uint32_t> from_last_nan(const std::vector<std::uint32_t>& words) {
+  const auto nan = std::find_if(words.rbegin(), words.rend(), [](std::uint32_t word) { return is_nan_bits(word); });
+  return {nan == words.rbegin() ? words.end() - 1 : nan.base(), words.end()};
 }
 
 Block block_at(const KernelModel& model, const CaseWords& words, std::int64_t row, std::int64_t block) {
@@ -370,6 +449,7 @@ Block block_at(const KernelModel& model, const CaseWords& words, std::int64_t ro
       for (const std::uint32_t word : gathered.words)
         gathered.scale_words.push_back((word & float_sign_mask) != 0 ? 0 : word);
       break;
+    case ScaleFault::after_nan: gathered.scale_words = from_last_nan(gathered.words); break;
     default: gathered.scale_words = gathered.words;
   }
   return gathered;
@@ -412,7 +492,7 @@ bool encode_cases(const KernelModel& model, suite::CaseGroup& cases) {
   if (static_cast<std::int64_t>(codes.case_bytes()) != geometry->code_bytes()) return false;
   std::ranges::fill(codes.bytes, std::uint8_t{0});
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const CaseWords words{*geometry, words_of(cases, "input", i), words_of(cases, "random", i)};
+    const CaseWords words{*geometry, words_of(cases, "input", i), words_of(cases, "random", i), model.encode.padding};
     const float stored = tensor_scale_of_case(model.profile, words.words);
     std::uint8_t* code_rows = codes.bytes.data() + i * codes.case_bytes();
     std::uint8_t* scale_rows = scales.bytes.data() + i * scales.case_bytes();

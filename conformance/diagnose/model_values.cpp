@@ -32,10 +32,13 @@ struct Coded {
 double mx_scale(const DecodeModel& decode, std::uint8_t code) {
   using enum ScaleReading;
   const bool zero_reads_zero = decode.scale == zero_is_zero || decode.scale == both;
-  const bool nan_reads_infinity = decode.scale == nan_is_infinity || decode.scale == both;
+  const bool nan_reads_infinity =
+      decode.scale == nan_is_infinity || decode.scale == both || decode.scale == nan_in_number;
   if (decode.scale == raw) return code;
   if (code == 0 && zero_reads_zero) return 0.0;
   if (code == e8m0_nan && nan_reads_infinity) return HUGE_VAL;
+  if (code == e8m0_bias + 7 && decode.scale == nan_in_number) return std::nan("");
+  if (code == e8m0_max && decode.scale == inverse_flushed) return HUGE_VAL;
   if (code == e8m0_nan && decode.scale != nan_is_number) return std::nan("");
   return std::ldexp(1.0, int{code} - e8m0_bias + decode.scale_shift);
 }
@@ -208,6 +211,9 @@ Operand operand_of(const Coded& coded, bool with_values) {
 /// A sum of products that are multiples of one small unit, such as those of elements: exact in two parts.
 class ExactDot {
  public:
+  /// zero: -0 keeps a sum of -0 alone as it is.
+  explicit ExactDot(double zero) : plain_(zero) {}
+
   void add(double product) {
     const double sum = high_ + product;
     const double added = sum - high_;
@@ -218,7 +224,7 @@ class ExactDot {
 
   /// Rounded to odd: what is rounded again afterwards is rounded once.
   double value() const {
-    if (!std::isfinite(plain_)) return plain_;
+    if (!std::isfinite(plain_) || (plain_ == 0.0 && std::signbit(plain_))) return plain_;
     const double sum = high_ + low_;
     const double error = low_ - (sum - high_);
     const bool even = (bits_as<std::uint64_t>(sum) & 1U) == 0;
@@ -228,8 +234,11 @@ class ExactDot {
  private:
   double high_ = 0;
   double low_ = 0;
-  double plain_ = 0;  ///< keeps NaN and infinity as they are
+  double plain_;  ///< keeps NaN, infinity and -0 as they are
 };
+
+/// What a sum starts from. -0 changes no number.
+double start_of(const SumModel& sum) { return sum.from_first ? -0.0 : 0.0; }
 
 /// What is added for one element of C, in k order: products of blocks, or of elements.
 std::vector<double> terms_of(const SumModel& sum, const Operand& a, const Operand& b, std::size_t m, std::size_t n) {
@@ -244,7 +253,7 @@ std::vector<double> terms_of(const SumModel& sum, const Operand& a, const Operan
   }
   const auto length = static_cast<std::size_t>(a.length);
   for (std::size_t block = 0; block < a.blocks(); ++block) {
-    ExactDot dot;
+    ExactDot dot(start_of(sum));
     for (std::size_t k = block * length; k < (block + 1) * length; ++k)
       dot.add(a.elements[m * columns + k] * b.elements[n * columns + k]);
     const double scales = a.scales[m * a.blocks() + block] * b.scales[n * b.blocks() + block];
@@ -259,9 +268,9 @@ double pairwise(SumRounding rounding, std::span<const double> terms) {
   return added(rounding, pairwise(rounding, terms.first(half)), pairwise(rounding, terms.subspan(half)));
 }
 
-double in_order(SumRounding rounding, std::span<const double> terms) {
-  double sum = 0;
-  for (const double term : terms) sum = added(rounding, sum, term);
+double in_order(const SumModel& model, std::span<const double> terms) {
+  double sum = start_of(model);
+  for (const double term : terms) sum = added(model.sum, sum, term);
   return sum;
 }
 
@@ -270,14 +279,14 @@ double chunked(const SumModel& sum, std::span<const double> terms, std::size_t c
   double total = 0;
   for (std::size_t begin = 0; begin < terms.size(); begin += chunk) {
     const auto part = terms.subspan(begin, std::min(chunk, terms.size() - begin));
-    const double of_part = sum.order == SumOrder::pairwise ? pairwise(sum.sum, part) : in_order(sum.sum, part);
+    const double of_part = sum.order == SumOrder::pairwise ? pairwise(sum.sum, part) : in_order(sum, part);
     total = begin == 0 ? of_part : added(sum.sum, total, of_part);
   }
   return total;
 }
 
-double exact_sum(std::span<const double> terms) {
-  long double sum = 0;
+double exact_sum(const SumModel& model, std::span<const double> terms) {
+  auto sum = static_cast<long double>(start_of(model));
   for (const double term : terms) sum += static_cast<long double>(term);
   return static_cast<double>(sum);
 }
@@ -303,7 +312,7 @@ std::optional<SumRule> rule_of(const KernelModel& model, std::string_view accumu
 float element_of_product(const SumRule& rule, const Operand& a, const Operand& b, std::size_t m, std::size_t n) {
   std::vector<double> terms = terms_of(rule.model, a, b, m, n);
   if (rule.model.order == SumOrder::reversed) std::ranges::reverse(terms);
-  const double sum = rule.exact ? exact_sum(terms) : chunked(rule.model, terms, rule.chunk);
+  const double sum = rule.exact ? exact_sum(rule.model, terms) : chunked(rule.model, terms, rule.chunk);
   const auto with_a = static_cast<float>(double{static_cast<float>(sum)} * a.tensor_scale);
   return static_cast<float>(double{with_a} * b.tensor_scale);
 }

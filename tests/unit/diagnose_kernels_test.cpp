@@ -31,7 +31,8 @@ Ids ids_of(const std::vector<TableDiagnosis>& diagnoses) {
 struct Nvfp4Kernel {
   bool multiplies_by_reciprocal = false;  ///< elements times 1 / scale in binary32
   bool scale_toward_zero = false;
-  bool never_zero = false;  ///< scale code 0 becomes 1
+  bool never_zero = false;       ///< scale code 0 becomes 1
+  bool scale_overflows = false;  ///< beyond 464 the scale is NaN and every element a zero of its sign
 };
 
 double e4m3(int code) {
@@ -41,6 +42,7 @@ double e4m3(int code) {
 
 /// The nearest E4M3 code of a quotient p / 6 with exact comparisons: amax and levels are binary, so 6 * level is too.
 int scale_code(const Nvfp4Kernel& kernel, double amax) {
+  if (kernel.scale_overflows && amax > 6 * 464.0) return 0x7F;
   int below = 0;
   while (below < 0x7E && 6 * e4m3(below + 1) <= amax) ++below;
   if (below == 0x7E || 6 * e4m3(below) == amax) return below;
@@ -55,7 +57,7 @@ int scale_code(const Nvfp4Kernel& kernel, double amax) {
 std::uint8_t nvfp4_code(const Nvfp4Kernel& kernel, float value, int code_of_scale) {
   int code = 0;
   const double magnitude = std::fabs(double{value});
-  if (code_of_scale != 0) {
+  if (code_of_scale != 0 && code_of_scale != 0x7F) {
     const double scale = e4m3(code_of_scale);
     if (kernel.multiplies_by_reciprocal) {
       code = naive::magnitude_code({}, double{std::fabs(value) * (1.0F / static_cast<float>(scale))});
@@ -99,6 +101,8 @@ TEST(DiagnoseNvfp4, NamesFaultsOfAnEncoder) {
   EXPECT_TRUE(diagnoses_of(table, nvfp4_kernel({})).empty());
   EXPECT_EQ(ids_of(diagnoses_of(table, nvfp4_kernel({.scale_toward_zero = true}))), Ids{"scale-rule=truncated"});
   EXPECT_EQ(ids_of(diagnoses_of(table, nvfp4_kernel({.never_zero = true}))), Ids{"scale-rule=never-zero"});
+  EXPECT_EQ(ids_of(diagnoses_of(table, nvfp4_kernel({.scale_overflows = true}))),
+            Ids{"scale-rule=overflow-nan-signed"});
   EXPECT_EQ(ids_of(diagnoses_of(table, nvfp4_kernel({.multiplies_by_reciprocal = true}))),
             Ids{"element-arithmetic=fp32-reciprocal"});
 }

@@ -48,11 +48,15 @@ struct Decoder {
   bool next_block = false;   ///< one scale for two blocks
   bool fixed_point = false;  ///< S1P2 in place of E2M1
   bool flushes = false;
+  bool flushes_reciprocal = false;  ///< values / (1 / scale), where 2^-127 is flushed
+  bool nan_in_number = false;       ///< NaN where the decoded scale is 128
 };
 
 double e8m0(const Decoder& decoder, int code) {
   if (decoder.raw_byte) return code;
-  if (code == 255) return decoder.nan_is_infinity ? HUGE_VAL : std::nan("");
+  if (decoder.nan_in_number && code == 134) return std::nan("");
+  if (decoder.flushes_reciprocal && code == 254) return HUGE_VAL;
+  if (code == 255) return decoder.nan_is_infinity || decoder.nan_in_number ? HUGE_VAL : std::nan("");
   return code == 0 && decoder.zero_is_zero ? 0.0 : std::ldexp(1.0, code - decoder.bias);
 }
 
@@ -82,6 +86,8 @@ TEST(DiagnoseDequantize, NamesFaultsOfAnMxfp4Decoder) {
   EXPECT_TRUE(diagnoses_of(table, decoder_kernel({})).empty());
   expect_diagnosis(table, decoder_kernel({.zero_is_zero = true}), {"scale-decode=zero-is-zero"});
   expect_diagnosis(table, decoder_kernel({.nan_is_infinity = true}), {"scale-decode=nan-is-infinity"});
+  expect_diagnosis(table, decoder_kernel({.flushes_reciprocal = true}), {"scale-decode=reciprocal-flushed"});
+  expect_diagnosis(table, decoder_kernel({.nan_in_number = true}), {"scale-decode=nan-in-number"});
   expect_diagnosis(table, decoder_kernel({.zero_is_zero = true, .nan_is_infinity = true}),
                    {"scale-decode=exponent-field"});
   expect_diagnosis(table, decoder_kernel({.raw_byte = true}), {"scale-decode=raw-byte"});
@@ -136,6 +142,7 @@ struct Product {
   bool element_by_element = false;
   bool bf16_output = false;
   bool transposed = false;
+  bool copies_first = false;  ///< the first product is not added to zero
   std::size_t chunk = 512;
 };
 
@@ -147,12 +154,12 @@ float mxfp4_product(const Product& product, const suite::CaseGroup& group, std::
   const Bytes scales_a = of(product.exchanged_scales ? "b_scales" : "a_scales");
   const Bytes scales_b = of(product.exchanged_scales ? "a_scales" : "b_scales");
   float total = 0;
-  float sum = 0;
+  float sum = product.copies_first ? -0.0F : 0.0F;
   bool first = true;
   for (std::size_t block = 0; block < blocks; ++block) {
     const double sa = e8m0({}, scales_a[m * blocks + block]);
     const double sb = e8m0({}, scales_b[n * blocks + block]);
-    double dot = 0;
+    double dot = product.copies_first ? -0.0 : 0.0;
     for (std::size_t k = block * 32; k < block * 32 + 32; ++k) {
       const double a = mxfp4_element({}, of("a_codes"), m * columns + k);
       const double b = mxfp4_element({}, of("b_codes"), n * columns + k);
@@ -167,7 +174,7 @@ float mxfp4_product(const Product& product, const suite::CaseGroup& group, std::
     if ((block + 1) * 32 % product.chunk != 0 && block + 1 != blocks) continue;
     total = first ? sum : total + sum;
     first = false;
-    sum = 0;
+    sum = product.copies_first ? -0.0F : 0.0F;
   }
   return product.bf16_output && std::isfinite(total) ? static_cast<float>(naive::to_bf16(double{total})) : total;
 }
@@ -199,6 +206,7 @@ TEST(DiagnoseGemm, NamesFaultsOfAProduct) {
   expect_diagnosis(table, product_kernel({.bf16_products = true}), {"product=bf16"});
   expect_diagnosis(table, product_kernel({.element_by_element = true}), {"accumulation=elements"});
   expect_diagnosis(table, product_kernel({.bf16_output = true}), {"output=bf16"});
+  expect_diagnosis(table, product_kernel({.copies_first = true}), {"zero-sign=sum-kept"});
   expect_diagnosis(table, product_kernel({.transposed = true}), {"axis=transposed-output"});
   expect_diagnosis(table, product_kernel({.chunk = 1U << 20}), {"accumulation=seq"});
   expect_diagnosis(table, product_kernel({.chunk = 256}), {"accumulation=chunk-256"});
