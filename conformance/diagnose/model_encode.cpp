@@ -79,13 +79,33 @@ std::uint8_t nvfp4_faulty_code(std::uint32_t amax_bits, float tensor_scale, Scal
   return fault == ScaleFault::never_zero && code == 0 ? std::uint8_t{1} : code;
 }
 
+/// Rounded to a binary format with gradual underflow: `precision` bits, and none below 2^lowest.
+Magnitude rounded_to(const Magnitude& m, int precision, int lowest) {
+  if (m.significand == 0) return m;
+  const int step = std::max(floor_log2(m) + 1 - precision, lowest);
+  return {round_to_step(m, step, Rounding::rne, 0, 0), step};
+}
+
+/// What HiF4 rounds to its scale, with the subnormal numbers that tell where codes are not clamped.
+Magnitude hif4_wanted(const Profile& profile, const Magnitude& amax) {
+  if (profile.seventh == SeventhRule::exact) return quotient(amax, {7, 0});
+  Magnitude wanted = product(amax, {146, -10});
+  if (profile.seventh == SeventhRule::fp32_bf16_product) wanted = rounded_to(wanted, 24, -149);
+  return rounded_to(wanted, 8, -133);
+}
+
 /// The bits of the code without a clamp: of a scale in the middle of the range, moved by whole binades.
 std::uint8_t wrapped_scale(const Profile& profile, std::uint32_t amax_bits) {
-  const float amax = float_from_bits(amax_bits);
-  const int binades = std::ilogb(amax);
-  const std::uint32_t moved = float_bits(std::ldexp(amax, -binades));
-  if (profile.family == Family::mx) return static_cast<std::uint8_t>(mx_scale_code(profile, moved) + binades);
-  return static_cast<std::uint8_t>(hif4_scale_code(profile, moved) + 4 * binades);
+  if (profile.family == Family::mx) {
+    const float amax = float_from_bits(amax_bits);
+    const int binades = std::ilogb(amax);
+    return static_cast<std::uint8_t>(mx_scale_code(profile, float_bits(std::ldexp(amax, -binades))) + binades);
+  }
+  Magnitude wanted = hif4_wanted(profile, magnitude_of_bits(amax_bits));
+  if (wanted.significand == 0) return 0;
+  const int binades = floor_log2(wanted);
+  wanted.exponent -= binades;
+  return static_cast<std::uint8_t>(encode_e6m2(wanted, profile.scale_rounding) + 4 * binades);
 }
 
 /// The scale code of an ordinary block.
@@ -277,7 +297,8 @@ std::uint8_t nan_element(const Profile& profile, NanCode choice, std::uint32_t w
 
 std::uint8_t element_of(const Profile& profile, const EncodeModel& encode, const ElementPlace& at) {
   const bool divides_by_nan =
-      profile.family == Family::nvfp4 && is_nan_scale(profile.family, static_cast<std::uint8_t>(at.scale));
+      profile.family != Family::mx && is_nan_scale(profile.family, static_cast<std::uint8_t>(at.scale));
+  if (divides_by_nan && profile.family == Family::hif4) return zero_code(profile, at.word, false);
   if (is_nan_bits(at.word) || divides_by_nan) return nan_element(profile, encode.nan_code, at.word);
   const bool zeroed = profile.family == Family::nvfp4
                           ? at.scale == 0
@@ -335,7 +356,8 @@ std::uint32_t word_above_thresholds(const Profile& profile, const std::uint32_t*
 
 /// The scale word of a row of the block under a scale code.
 std::uint32_t row_scale_of(const KernelModel& model, const Block& block, int row, std::uint8_t code) {
-  if (model.profile.family != Family::hif4 || model.encode.without_levels) return code;
+  const bool compares = model.profile.family == Family::hif4 && !model.encode.without_levels;
+  if (!compares || is_nan_scale(model.profile.family, code)) return code;
   if (model.encode.levels_above) return word_above_thresholds(model.profile, block.words.data(), row, code);
   if (!model.encode.strided_levels) return hif4_detail::row_word(model.profile, block.words.data(), row, code);
   return (verify::strided_word(model.profile, block.words) & ~0xFFU) | code;

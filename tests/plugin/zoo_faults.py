@@ -153,7 +153,7 @@ KERNELS = [
     Fault("hif4-e6m2-ties-up", QUANTIZE, HIF4, "ties of the E6M2 scale go up", "SCALE", "scale-rounding=rna",
           set="quick"),
     Fault("hif4-scale-wraps", QUANTIZE, HIF4, "no clamp: scales out of range wrap around", "SCALE SPECIAL",
-          "scale-rule=wraps", "partial"),
+          "scale-rule=wraps"),
     Fault("hif4-negative-zero-kept", QUANTIZE, HIF4, "the input -0 stays -0", "ELEMENT", "zero-sign=kept"),
     Fault("hif4-thresholds-above", QUANTIZE, HIF4, "> in place of >= at the thresholds", "MICRO",
           changes="levels=above-thresholds"),
