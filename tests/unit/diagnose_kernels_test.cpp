@@ -108,6 +108,75 @@ TEST(DiagnoseNvfp4, NamesFaultsOfAnEncoder) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// HiF4
+// ---------------------------------------------------------------------------------------------------------------------
+
+struct Hif4Kernel {
+  bool above_thresholds = false;  ///< > in place of >=
+  bool scale_wraps = false;       ///< no clamp
+};
+
+int hif4_scale(const Hif4Kernel& kernel, double amax) {
+  const double wanted = naive::to_bf16(amax * 0.142578125);
+  if (wanted == 0) return 0;
+  const int exponent = naive::binade(wanted);
+  const int code = 4 * (exponent + 48) + static_cast<int>(std::nearbyint(std::ldexp(wanted, 2 - exponent))) - 4;
+  return kernel.scale_wraps ? code & 255 : std::clamp(code, 0, 254);
+}
+
+/// A group of 64 numbers: codes of four bits, and the bytes of the scale word.
+void hif4_group(const Hif4Kernel& kernel, const float* x, std::uint8_t* codes, std::uint8_t* scale) {
+  const auto largest = [&](int first, int count) {
+    double most = 0;
+    for (int i = first; i < first + count; ++i) most = std::max(most, std::fabs(double{x[i]}));
+    return most;
+  };
+  const int code = hif4_scale(kernel, largest(0, 64));
+  const double reciprocal =
+      code == 255 ? 0 : naive::to_bf16(1 / std::ldexp(1 + (code % 4) / 4.0, code / 4 - 48));  // NaN reaches nothing
+  const auto reaches = [&](double product, double threshold) {
+    return kernel.above_thresholds ? product > threshold : product >= threshold;
+  };
+  unsigned level2 = 0;
+  unsigned level3 = 0;
+  for (int k = 0; k < 8; ++k)
+    if (reaches(largest(8 * k, 8) * reciprocal, 4)) level2 |= 1U << k;
+  for (int k = 0; k < 16; ++k) {
+    const double above = (level2 >> (k / 2) & 1U) != 0 ? 4 : 2;
+    if (reaches(largest(4 * k, 4) * reciprocal, above)) level3 |= 1U << k;
+  }
+  for (int i = 0; i < 64; ++i) {
+    const int levels = static_cast<int>((level2 >> (i / 8) & 1U) + (level3 >> (i / 4) & 1U));
+    const double quarters = std::ldexp(std::fabs(double{x[i]}) * reciprocal, 2 - levels);
+    const auto magnitude = static_cast<unsigned>(std::min(7.0, std::floor(quarters + 0.5)));
+    const unsigned stored = magnitude | (std::signbit(x[i]) && x[i] != 0 ? 8U : 0U);
+    codes[i / 2] = static_cast<std::uint8_t>(i % 2 == 0 ? stored : codes[i / 2] | stored << 4);
+  }
+  const std::array<unsigned, 4> word = {static_cast<unsigned>(code), level2, level3 & 255U, level3 >> 8};
+  for (std::size_t i = 0; i < 4; ++i) scale[i] = static_cast<std::uint8_t>(word[i]);
+}
+
+Kernel hif4_kernel(const Hif4Kernel& kernel) {
+  return [kernel](const suite::CaseGroup& group, std::size_t index, Answer& answer) {
+    if (group.spec.axis != 1 || group.spec.columns % 64 != 0) return;
+    const auto values = copy_elements<float>(group.find("input")->of_case(index));
+    for (std::size_t g = 0; g < values.size() / 64; ++g) {
+      const float* x = &values[64 * g];
+      if (std::all_of(x, x + 64, [](float value) { return std::isfinite(value); })) {
+        hif4_group(kernel, x, &answer[0][32 * g], &answer[1][4 * g]);
+      }
+    }
+  };
+}
+
+TEST(DiagnoseHif4, NamesFaultsOfAnEncoder) {
+  const suite::CaseTable table = table_of(Operation::quantize, "hif4/gcc", "quick");
+  EXPECT_TRUE(diagnoses_of(table, hif4_kernel({})).empty());
+  EXPECT_EQ(ids_of(diagnoses_of(table, hif4_kernel({.above_thresholds = true}))), Ids{"levels=above-thresholds"});
+  EXPECT_EQ(ids_of(diagnoses_of(table, hif4_kernel({.scale_wraps = true}))), Ids{"scale-rule=wraps"});
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // HiF4: the right answer stored otherwise
 // ---------------------------------------------------------------------------------------------------------------------
 
