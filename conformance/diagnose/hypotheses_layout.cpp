@@ -64,6 +64,7 @@ void append_scale_orders(std::vector<Hypothesis>& rows) {
     std::string_view value;
     std::string_view text;
     FamilySet families;
+    OperationSet operations = every_operation;
   };
   constexpr auto orders = std::to_array<Row>({
       {ScaleOrder::column_major, "scale-layout", "column-major", "scales column after column", every_family},
@@ -72,11 +73,16 @@ void append_scale_orders(std::vector<Hypothesis>& rows) {
       {ScaleOrder::micro_msb, "micro-order", "msb-first", "micro-exponent bits MSB first", of_hif4},
       {ScaleOrder::big_endian, "micro-order", "big-endian", "scale words in big-endian byte order", of_hif4},
       {ScaleOrder::level_bytes, "micro-order", "levels-exchanged", "level-3 bytes before the level-2 byte", of_hif4},
+      {ScaleOrder::padded_last, "scale-layout", "padded-256",
+       "scale rows taken to be padded to 256 elements, the last scale behind the end", every_family, reads_codes},
+      {ScaleOrder::padded_zero, "scale-layout", "padded-256-zeros",
+       "scale rows taken to be padded to 256 elements, zeros behind the end", every_family, reads_codes},
   });
   for (const Row& row : orders) {
     for (const Operands& operands : operand_choices) {
       rows.push_back({std::string(row.dimension), fmt::format("{}{}", row.value, operands.suffix),
-                      fmt::format("{}{}", row.text, operands.text), operands.operations, row.families, cost_of_change,
+                      fmt::format("{}{}", row.text, operands.text), operands.operations & row.operations, row.families,
+                      cost_of_change,
                       [](KernelModel& model, int order) {
                         model.packing.push_back({reorder_scales, order});
                       },

@@ -152,6 +152,24 @@ bool transpose_scales(const Part& part, Buffer& bytes) {
   return true;
 }
 
+/// Scales as a kernel reads them that takes rows to be padded to a multiple of 256 elements.
+bool read_padded_rows(const Part& part, bool behind_is_zero, Buffer& bytes) {
+  const auto size = static_cast<std::size_t>(scale_bytes(part.profile.family));
+  const std::size_t columns = part.row_bytes / size;
+  const std::size_t step = 256U / part.profile.block.cols;
+  const std::size_t stride = (columns + step - 1) / step * step;
+  if (!part.is_read || part.rows == 1 || stride == columns) return false;
+  Buffer result(bytes.size(), 0);
+  const std::size_t count = bytes.size() / size;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t place = i / columns * stride + i % columns;
+    if (place >= count && behind_is_zero) continue;
+    std::copy_n(&bytes[std::min(place, count - 1) * size], size, &result[i * size]);
+  }
+  bytes = std::move(result);
+  return true;
+}
+
 bool reorder_scales_of_case(const Part& part, ScaleOrder order, Buffer& bytes) {
   switch (order) {
     case ScaleOrder::column_major: return transpose_scales(part, bytes);
@@ -162,6 +180,8 @@ bool reorder_scales_of_case(const Part& part, ScaleOrder order, Buffer& bytes) {
       return change_hif4_words(part, bytes, [](std::uint32_t word) { return __builtin_bswap32(word); });
     case ScaleOrder::level_bytes:
       return change_hif4_words(part, bytes, part.is_read ? restored_levels : exchanged_levels);
+    case ScaleOrder::padded_last: return read_padded_rows(part, false, bytes);
+    case ScaleOrder::padded_zero: return read_padded_rows(part, true, bytes);
   }
   return false;
 }

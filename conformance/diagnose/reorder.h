@@ -21,6 +21,8 @@ enum class ScaleOrder : std::uint8_t {
   micro_msb,    ///< HiF4: micro-exponent bits MSB first
   big_endian,   ///< HiF4: the bytes of the word exchanged
   level_bytes,  ///< HiF4: level 3 before level 2
+  padded_last,  ///< read as rows padded to 256 elements; behind the end the last scale
+  padded_zero,  ///< the same; behind the end zeros
 };
 
 /// Which operands of a product are meant: 1 is a, 2 is b, 3 both.

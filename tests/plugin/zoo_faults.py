@@ -204,7 +204,7 @@ KERNELS = [
     Fault("scales-of-a-and-b-swapped", GEMM, MX, "A takes the scales of B and B those of A", "ELEMENT SCALE PACKING",
           "operands=scales-exchanged", "partial", report="CUDALibrarySamples#248, cudnn-frontend#221, #237"),
     Fault("scale-rows-padded-to-256", GEMM, MX, "scale rows padded to 256 elements where they are not",
-          "ELEMENT SCALE SPECIAL", outcome="unknown", report="aiter#5233, FlyDSL#932"),
+          "ELEMENT SCALE SPECIAL", changes="scale-layout=padded-256", report="aiter#5233, FlyDSL#932"),
     Fault("nibbles-of-a-swapped", GEMM, MX, "first element of A in the high nibble", "ELEMENT",
           "code-order=swapped-nibbles-one", report="triton#5197"),
     Fault("result-transposed", GEMM, MX, "the result stands transposed", "PACKING", "axis=transposed-output"),

@@ -142,6 +142,7 @@ struct Product {
   bool element_by_element = false;
   bool bf16_output = false;
   bool transposed = false;
+  bool padded_rows = false;   ///< scale rows taken to be padded to 256 elements
   bool copies_first = false;  ///< the first product is not added to zero
   std::size_t chunk = 512;
 };
@@ -153,12 +154,16 @@ float mxfp4_product(const Product& product, const suite::CaseGroup& group, std::
   const std::size_t blocks = columns / 32;
   const Bytes scales_a = of(product.exchanged_scales ? "b_scales" : "a_scales");
   const Bytes scales_b = of(product.exchanged_scales ? "a_scales" : "b_scales");
+  const std::size_t stride = product.padded_rows ? (blocks + 7) / 8 * 8 : blocks;
+  const auto scale_at = [&](Bytes scales, std::size_t row, std::size_t block) {
+    return e8m0({}, scales[std::min(row * stride + block, scales.size() - 1)]);
+  };
   float total = 0;
   float sum = product.copies_first ? -0.0F : 0.0F;
   bool first = true;
   for (std::size_t block = 0; block < blocks; ++block) {
-    const double sa = e8m0({}, scales_a[m * blocks + block]);
-    const double sb = e8m0({}, scales_b[n * blocks + block]);
+    const double sa = scale_at(scales_a, m, block);
+    const double sb = scale_at(scales_b, n, block);
     double dot = product.copies_first ? -0.0 : 0.0;
     for (std::size_t k = block * 32; k < block * 32 + 32; ++k) {
       const double a = mxfp4_element({}, of("a_codes"), m * columns + k);
@@ -206,6 +211,7 @@ TEST(DiagnoseGemm, NamesFaultsOfAProduct) {
   expect_diagnosis(table, product_kernel({.bf16_products = true}), {"product=bf16"});
   expect_diagnosis(table, product_kernel({.element_by_element = true}), {"accumulation=elements"});
   expect_diagnosis(table, product_kernel({.bf16_output = true}), {"output=bf16"});
+  expect_diagnosis(table, product_kernel({.padded_rows = true}), {"scale-layout=padded-256"});
   expect_diagnosis(table, product_kernel({.copies_first = true}), {"zero-sign=sum-kept"});
   expect_diagnosis(table, product_kernel({.transposed = true}), {"axis=transposed-output"});
   expect_diagnosis(table, product_kernel({.chunk = 1U << 20}), {"accumulation=seq"});
