@@ -155,7 +155,7 @@ typedef struct fp4proof_backend {
   size_t size;             /* sizeof(fp4proof_backend) of the plug-in */
   uint32_t abi_version;    /* FP4PROOF_ABI_VERSION that it was compiled with, at most host_abi_version */
   uint32_t reserved;       /* 0 */
-  const char* name;        /* one line each, not NULL; they go into reports */
+  const char* name;        /* one line each, not NULL, at most 2048 bytes; they go into reports */
   const char* version;     /* of the kernel */
   const char* description; /* hardware, library, settings that change bits */
   uint64_t flags;          /* FP4PROOF_TAKES_... */

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conformance/cli/correction_tables.h"
@@ -22,6 +24,7 @@
 #include "conformance/suite/vector_set.h"
 #include "conformance/vectors/counted.h"
 #include "conformance/vectors/manifest.h"
+#include "conformance/vectors/mapped_file.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/safetensors.h"
 #include "conformance/vectors/sha256.h"
@@ -212,10 +215,26 @@ Result<void> show_data(FileKind kind, const Options& options, Session& session) 
   return {};
 }
 
+/// Whether the name promises a shared library ("libkernel.so", "libkernel.so.1"), of which no safetensors file has the
+/// beginning: byte 8 of such a file opens its header.
+bool is_false_library(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  if (!name.ends_with(".so") && name.find(".so.") == std::string::npos) return false;
+  const Result<MappedFile> file = MappedFile::open(path);
+  if (!file) return false;
+  const std::string_view text = text_of(file->bytes());
+  return text.size() < 9 || text[8] != '{';
+}
+
 Result<ExitCode> show(const Options& options, Session& session) {
   const Result<FileKind> kind = file_kind(options.path);
   if (!kind) return kind.error();
   if (*kind == FileKind::library) return show_plugin(options.path, options.as_json, session);
+  if (*kind == FileKind::safetensors && is_false_library(options.path)) {
+    session.complain({ErrorKind::internal, fmt::format("{} is no shared library: it does not begin as ELF files do",
+                                                       quote_path(options.path))});
+    return ExitCode::plugin_failed;
+  }
   if (const Result<void> shown = show_data(*kind, options, session); !shown) return shown.error();
   return ExitCode::conformant;
 }

@@ -202,7 +202,10 @@ std::string summary(const Outcome& outcome) {
   if (outcome.cases.empty() && outcome.compared == 0) {
     return fmt::format("nothing was compared: {} cases are not offered\n", outcome.unsupported);
   }
-  if (outcome.cases.empty()) return fmt::format("nothing fails: {} cases compared\n", outcome.compared);
+  if (outcome.cases.empty()) {
+    return fmt::format("nothing fails: {} cases compared{}\n", outcome.compared,
+                       outcome.unsupported == 0 ? "" : fmt::format(", {} not offered", outcome.unsupported));
+  }
   std::size_t minimal = 0;
   for (const MinimalCase& one : outcome.cases) minimal += one.minimal.ending == Ending::minimal ? 1 : 0;
   return fmt::format("{} ways to fail, {} of them minimised{}\n", outcome.cases.size(), minimal,
@@ -212,13 +215,10 @@ std::string summary(const Outcome& outcome) {
 nlohmann::json document_of(const Outcome& outcome, ExitCode code) {
   nlohmann::json cases = nlohmann::json::array();
   for (const MinimalCase& one : outcome.cases) cases.push_back(minimize::to_json(one));
-  return {{"format", "fp4proof-minimize/1"},
-          {"tool_version", tool_version},
-          {"exit_code", static_cast<int>(code)},
-          {"compared", outcome.compared},
-          {"stopped", outcome.stopped},
-          {"problem", outcome.problem},
-          {"cases", cases}};
+  return {{"format", "fp4proof-minimize/1"},     {"tool_version", tool_version},
+          {"exit_code", static_cast<int>(code)}, {"compared", outcome.compared},
+          {"unsupported", outcome.unsupported},  {"stopped", outcome.stopped},
+          {"problem", outcome.problem},          {"cases", cases}};
 }
 
 Result<void> write_json(const std::string& path, const nlohmann::json& document) {

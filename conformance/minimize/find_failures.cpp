@@ -109,7 +109,6 @@ class Finder {
       }
       const Result<Judge::Answers> answers = judge.ask(questions);
       if (!answers) return answers.error();
-      found_.compared += questions.size();
       if (!answers->fault.empty()) {
         ++faults_;
         const auto culprit = judge.first_fault(questions);
@@ -118,6 +117,7 @@ class Finder {
         note(judge.topic(), group, places[begin + place], failure_by_fault(answers->fault));
         return {};
       }
+      found_.compared += questions.size();
       for (std::size_t i = begin; i < end; ++i) {
         if (answers->failures[i - begin]) note(judge.topic(), group, places[i], *answers->failures[i - begin]);
       }

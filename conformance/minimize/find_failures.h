@@ -41,7 +41,7 @@ inline constexpr std::size_t most_others = 7;
 
 struct FoundCases {
   std::vector<FoundCase> cases;
-  std::uint64_t compared = 0;     ///< cases that were asked
+  std::uint64_t compared = 0;     ///< cases that the subject answered
   std::uint64_t unsupported = 0;  ///< cases whose shape the subject does not offer
   bool stopped = false;           ///< `most_found` were found, and not everything was asked
 };

@@ -13,6 +13,7 @@ namespace fp4proof::minimize {
 
 namespace {
 
+using runners::SubjectReply;
 using suite::CaseGroup;
 using suite::CaseTable;
 
@@ -67,23 +68,21 @@ std::string to_text(const Failure& failure) {
   return fmt::format("{} {}", name_of(failure.finding.cause), failure.finding.kind);
 }
 
-/// Nothing where the shape is offered, else why not; an empty text means that it is merely unsupported.
-Result<std::optional<std::string>> Judge::support_of(const CaseTable& table) {
+/// What the subject says of the shape. Whether it is offered is asked once; faults are not remembered.
+SubjectReply Judge::support_of(const CaseTable& table) {
   const CaseGroup& group = table.groups.front();
   const auto known = offers_.find(group_name(group.spec));
-  if (known != offers_.end()) return known->second ? std::optional<std::string>() : std::optional(std::string());
-  const runners::SubjectReply reply = subject_->supports(topic_.operation, *topic_.profile, group);
-  const bool is_ok = reply.kind == runners::SubjectReply::Kind::ok;
-  if (is_ok || reply.kind == runners::SubjectReply::Kind::unsupported) offers_[group_name(group.spec)] = is_ok;
-  return is_ok ? std::optional<std::string>() : std::optional(reply.why);
+  if (known != offers_.end()) return {known->second ? SubjectReply::Kind::ok : SubjectReply::Kind::unsupported, {}};
+  SubjectReply reply = subject_->supports(topic_.operation, *topic_.profile, group);
+  const bool is_ok = reply.kind == SubjectReply::Kind::ok;
+  if (is_ok || reply.kind == SubjectReply::Kind::unsupported) offers_[group_name(group.spec)] = is_ok;
+  return reply;
 }
 
 Result<bool> Judge::offers(const Question& question) {
   const Result<CaseTable> table = table_of(topic_, std::span(&question, 1));
   if (!table) return is_refusal(table.error()) ? Result<bool>(false) : table.error();
-  const auto support = support_of(*table);
-  if (!support) return support.error();
-  return !*support || !(*support)->empty();
+  return support_of(*table).kind != SubjectReply::Kind::unsupported;
 }
 
 Result<Judge::Reply> Judge::ask_subject(const CaseTable& table) {
@@ -134,9 +133,9 @@ Result<Judge::Answers> Judge::ask(std::span<const Question> questions) {
   if (asked.empty() || is_exhausted()) return answers;
   Result<CaseTable> table = table_of(topic_, asked);
   if (!table) return is_refusal(table.error()) ? Result<Answers>(answers) : table.error();
-  const auto support = support_of(*table);
-  if (!support) return support.error();
-  if (*support) return (*support)->empty() ? answers : Answers{**support, {}};
+  const SubjectReply support = support_of(*table);
+  if (support.kind == SubjectReply::Kind::unsupported) return answers;
+  if (support.kind != SubjectReply::Kind::ok) return Answers{support.why, {}};
   if (const Result<void> answered = suite::answer_by_reference(*table); !answered) {
     if (!is_refusal(answered.error())) return answered.error();
     if (questions.size() == 1) return answers;
@@ -159,11 +158,11 @@ Result<JudgedCase> Judge::ask_alone(const Question& question) {
   Result<CaseTable> table = table_of(topic_, std::span(&question, 1));
   if (!table) return table.error();
   if (const Result<void> answered = suite::answer_by_reference(*table); !answered) return answered.error();
-  const auto support = support_of(*table);
-  if (!support) return support.error();
+  const SubjectReply support = support_of(*table);
   JudgedCase judged{std::nullopt, std::move(*table), {}};
-  if (*support) {
-    if (!(*support)->empty()) judged.failure = failure_by_fault(**support);
+  if (support.kind == SubjectReply::Kind::unsupported) return judged;
+  if (support.kind != SubjectReply::Kind::ok) {
+    judged.failure = failure_by_fault(support.why);
     return judged;
   }
   Result<Reply> reply = ask_subject(judged.table);
@@ -175,6 +174,12 @@ Result<JudgedCase> Judge::ask_alone(const Question& question) {
   judged.failure = failure_of(judged.table, 0, *reply);
   judged.actual = std::move(reply->outputs);
   return judged;
+}
+
+Result<JudgedCase> Judge::ask_fresh(const Question& question) {
+  subject_->close();
+  offers_.clear();
+  return ask_alone(question);
 }
 
 Result<std::optional<std::size_t>> Judge::first_like_in_call(const Failure& target,

@@ -68,6 +68,9 @@ class Judge {
   /// One question in a call of its own. `usage` or `data` error where the reference refuses it.
   Result<JudgedCase> ask_alone(const Question& question);
 
+  /// As ask_alone(), after the subject was closed: it starts anew and was asked nothing else before.
+  Result<JudgedCase> ask_fresh(const Question& question);
+
   /// The first question that fails as `target` does, in a call with others and in a call of its own. Questions of one
   /// shape that follow each other are asked in one call. Where a call ends in a fault, its halves are asked.
   Result<std::optional<std::size_t>> first_like(const Failure& target, std::span<const Question> questions);
@@ -82,7 +85,7 @@ class Judge {
  private:
   struct Reply;
   Result<Reply> ask_subject(const suite::CaseTable& table);
-  Result<std::optional<std::string>> support_of(const suite::CaseTable& table);
+  runners::SubjectReply support_of(const suite::CaseTable& table);
   std::optional<Failure> failure_of(const suite::CaseTable& table, std::size_t index, const Reply& reply) const;
   Result<std::optional<std::size_t>> first_like_in_call(const Failure& target, std::span<const Question> questions);
 

@@ -159,6 +159,12 @@ std::string words_of(const Topic& topic, const Minimal& minimal) {
   return listed(items, "              ") + (more == 0 ? "" : fmt::format(", and {} more", more));
 }
 
+/// What a fresh process makes of a case that is shown as it was found.
+std::string fresh_text(const Minimal& minimal) {
+  return minimal.fails_fresh ? ", and so it fails in a fresh process"
+                             : "; in a fresh process, too, it does not fail in this way";
+}
+
 std::string ending_text(const MinimalCase& one) {
   switch (one.minimal.ending) {
     case Ending::minimal:
@@ -167,7 +173,13 @@ std::string ending_text(const MinimalCase& one) {
     case Ending::limit: return fmt::format("stopped after {} calls: it may become smaller with --calls", one.calls);
     case Ending::not_reproduced:
       return "NOT REPRODUCED: asked alone, the case does not fail in this way; it may depend on the other cases of a "
-             "call, on what was asked before, or on chance. Shown as it was found";
+             "call, on what was asked before, or on chance. Shown as it was found" +
+             fresh_text(one.minimal);
+    case Ending::stateful:
+      return "NOT REPRODUCED: what the case was cut down to fails after other questions, but not when it is all that a "
+             "fresh process is asked; the kernel keeps something from one question to the next, or it is chance. Shown "
+             "as it was found" +
+             fresh_text(one.minimal);
     case Ending::picked:
       return "picked, NOT shrunk: answers in a file cannot be asked again, so this is the failing case with the fewest "
              "elements";
@@ -199,7 +211,7 @@ nlohmann::json json_of(const Array& array) {
 }
 
 std::string_view name_of(Ending ending) {
-  constexpr auto names = std::to_array<std::string_view>({"minimal", "limit", "not-reproduced", "picked"});
+  constexpr auto names = std::to_array<std::string_view>({"minimal", "limit", "not-reproduced", "stateful", "picked"});
   return names[static_cast<std::size_t>(ending)];
 }
 
@@ -236,6 +248,7 @@ nlohmann::json to_json(const MinimalCase& one) {
                            {"group", group_name(one.found.question.spec)},
                            {"nonzero", minimal.nonzero_before}}},
                          {"ending", name_of(minimal.ending)},
+                         {"fails_fresh", minimal.fails_fresh},
                          {"fault", minimal.failure.fault},
                          {"mismatch", nullptr},
                          {"group", group_name(spec)},

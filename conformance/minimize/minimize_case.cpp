@@ -46,6 +46,16 @@ Result<void> shrink(Judge& judge, Shrinker& shrinker) {
   return {};
 }
 
+/// Fills in what a subject that starts anew makes of the question.
+Result<void> judge_fresh(Judge& judge, Minimal& minimal) {
+  Result<JudgedCase> judged = judge.ask_fresh(minimal.question);
+  if (!judged) return judged.error();
+  minimal.fails_fresh = judged->failure && judged->failure->is_like(minimal.failure);
+  if (minimal.fails_fresh) minimal.failure = *judged->failure;
+  minimal.judged = *std::move(judged);
+  return {};
+}
+
 }  // namespace
 
 Result<Minimal> minimize_case(Judge& judge, const Failure& target, const Question& start) {
@@ -53,7 +63,7 @@ Result<Minimal> minimize_case(Judge& judge, const Failure& target, const Questio
   judge.set_tries(is_unsteady ? tries_of_nondeterminism : 1);
   const Result<std::size_t> before = nonzero_of(judge.topic(), start);
   if (!before) return before.error();
-  Minimal minimal{Ending::minimal, target, start, {}, *before, *before};
+  Minimal minimal{Ending::minimal, target, false, start, {}, *before, *before};
   const std::vector<Question> alone = {start};
   const auto reproduced = judge.first_like(target, alone);
   if (!reproduced) return reproduced.error();
@@ -62,16 +72,16 @@ Result<Minimal> minimize_case(Judge& judge, const Failure& target, const Questio
     if (const Result<void> done = shrink(judge, shrinker); !done) return done.error();
     minimal.question = shrinker.question();
   }
-  Result<JudgedCase> judged = judge.ask_alone(minimal.question);
-  if (!judged) return judged.error();
-  const bool still_fails = judged->failure && judged->failure->is_like(target);
-  if (still_fails) minimal.failure = *judged->failure;
+  if (const Result<void> done = judge_fresh(judge, minimal); !done) return done.error();
   if (!*reproduced) {
     minimal.ending = Ending::not_reproduced;
+  } else if (!minimal.fails_fresh) {
+    minimal.ending = Ending::stateful;
+    minimal.question = start;
+    if (const Result<void> done = judge_fresh(judge, minimal); !done) return done.error();
   } else if (judge.is_exhausted()) {
     minimal.ending = Ending::limit;
   }
-  minimal.judged = *std::move(judged);
   const Result<std::size_t> nonzero = nonzero_of(judge.topic(), minimal.question);
   if (!nonzero) return nonzero.error();
   minimal.nonzero = *nonzero;

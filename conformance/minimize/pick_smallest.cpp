@@ -70,7 +70,7 @@ class Picker {
     JudgedCase judged{failure, *std::move(table), {}};
     for (const Bytes bytes : seen.actual) judged.actual.emplace_back(bytes.begin(), bytes.end());
     Picked one{{topic, question, failure, class_of(seen), seen.group.ids[seen.index]},
-               {Ending::picked, failure, question, std::move(judged), nonzero, nonzero}};
+               {Ending::picked, failure, false, question, std::move(judged), nonzero, nonzero}};
     if (known == picked_.end()) {
       picked_.push_back(std::move(one));
     } else {

@@ -8,8 +8,10 @@
 
 #include <array>
 #include <csignal>
+#include <cstring>
 #include <deque>
 #include <optional>
+#include <utility>
 
 #include "conformance/backend.h"
 #include "conformance/runners/message.h"
@@ -35,6 +37,20 @@ struct Plugin {
   std::string problem;
 };
 
+/// The most bytes of each text of the table, all of which travel in one message.
+constexpr std::size_t most_text_bytes = 2048;
+
+std::string problem_with_texts(const fp4proof_backend& table) {
+  const std::array<std::pair<const char*, const char*>, 3> texts = {
+      {{"name", table.name}, {"version", table.version}, {"description", table.description}}};
+  for (const auto& [label, text] : texts) {
+    if (text != nullptr && ::strnlen(text, most_text_bytes + 1) > most_text_bytes) {
+      return fmt::format("its {} is too long: {} bytes are the most", label, most_text_bytes);
+    }
+  }
+  return {};
+}
+
 std::string problem_of(const fp4proof_backend* table) {
   if (table == nullptr) return fmt::format("the plug-in does not work with ABI version {}", FP4PROOF_ABI_VERSION);
   if (table->size < least_table_size) return fmt::format("its table says size {}, too small", table->size);
@@ -42,6 +58,7 @@ std::string problem_of(const fp4proof_backend* table) {
     return fmt::format("its table has ABI version {}, this program has {}", table->abi_version, FP4PROOF_ABI_VERSION);
   }
   if (table->name == nullptr || *table->name == '\0') return "its table has no name";
+  if (const std::string problem = problem_with_texts(*table); !problem.empty()) return problem;
   if (table->supports == nullptr || table->run == nullptr) return "its table lacks supports() or run()";
   return problem_with_device(*table);
 }

@@ -31,7 +31,6 @@ std::string new_token() {
 }
 
 std::string status_name(const json& status) {
-  if (status == FP4PROOF_UNSUPPORTED) return "UNSUPPORTED";
   if (status == FP4PROOF_INVALID) return "INVALID";
   if (status == FP4PROOF_FAILED) return "FAILED";
   return fmt::format("the unknown status {}", status.dump());
@@ -114,12 +113,11 @@ PluginAnswer PluginSession::read_reply(const std::string& token) {
                          body["error"].is_string();
   if (!is_answer) return lose("wrote to the channel of the verifier, which is none of its business");
   if (body["status"] == FP4PROOF_OK) return {{PluginAnswer::Kind::ok, {}}, std::move(body)};
-  const auto kind =
-      body["status"] == FP4PROOF_UNSUPPORTED ? PluginAnswer::Kind::unsupported : PluginAnswer::Kind::refused;
+  if (body["status"] == FP4PROOF_UNSUPPORTED) return {{PluginAnswer::Kind::unsupported, {}}, std::move(body)};
   const std::string text = body["error"];
   std::string why =
       fmt::format("returned {}{}", status_name(body["status"]), text.empty() ? "" : ": " + quote_path(text));
-  return {{kind, std::move(why)}, std::move(body)};
+  return {{PluginAnswer::Kind::refused, std::move(why)}, std::move(body)};
 }
 
 std::string PluginSession::how_host_ended() {

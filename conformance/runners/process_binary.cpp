@@ -7,6 +7,7 @@
 #include "conformance/profiles/profile_json.h"
 #include "conformance/runners/message.h"
 #include "conformance/vectors/os_error.h"
+#include "conformance/vectors/strict_json.h"
 
 namespace fp4proof::runners {
 
@@ -15,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t length_bytes = 4;
+constexpr std::size_t deepest_header = 8;
 constexpr const char* format_name = "fp4proof/1";
 
 std::string framed(const json& header) {
@@ -105,9 +107,11 @@ void BinaryReader::take_header() {
   if (buffer_.size() < length_bytes + length) return;
   const std::string text = buffer_.substr(length_bytes, length);
   buffer_.erase(0, length_bytes + length);
-  const json header = json::parse(text, nullptr, false);
+  const Result<json> parsed = parse_strict_json(text, "the header", deepest_header);
+  const json header = parsed ? *parsed : json();
   if (!header.is_object() || text_field(header, "format") != format_name) {
-    break_off(fmt::format("wrote the header {}, no JSON object with \"format\": \"{}\"", quote(text), format_name));
+    break_off(fmt::format("wrote the header {}, no JSON object with \"format\": \"{}\"{}", quote(text), format_name,
+                          parsed ? "" : ": " + parsed.error().message));
     return;
   }
   const std::string status = text_field(header, "status");

@@ -80,6 +80,8 @@ def spoil(lines):
         "two_runs_differ": [lines[0], ("00" if asked % 2 else "11") + lines[1][2:], *lines[2:]],
         "wrong": [line if line.startswith("#") else "00" + line[2:] for line in lines],
     }
+    if fault == "remembers" and asked > 2:  # each question comes twice
+        lines = changed["wrong"]
     return "\n".join(changed.get(fault, lines)) + "\n"
 
 
@@ -161,6 +163,12 @@ def serve_binary():
             sys.stdout.buffer.write(b"\xff\xff\xff\x7f")
         if count and fault == "binary_no_json":
             sys.stdout.buffer.write(struct.pack("<I", 3) + b"no!")
+        if count and fault == "binary_key_twice":
+            text = f'{{"format": "fp4proof/1", "status": "ok", "count": {count + 1}, "bytes": {len(answer)}, ' \
+                   f'"count": {count}}}'.encode()
+            sys.stdout.buffer.write(struct.pack("<I", len(text)) + text + answer)
+            sys.stdout.buffer.flush()
+            continue
         if count and fault == "binary_error":
             frame({"status": "error", "error": "out of memory"})
             continue

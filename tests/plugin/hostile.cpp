@@ -164,6 +164,15 @@ void print_fake_verdict() {
   write_all(STDERR_FILENO, fake_verdict);
 }
 
+extern fp4proof_backend backend;
+
+/// A text of bytes that a message must spell out, each with six.
+const char* text_of_ones(std::size_t bytes) {
+  static std::string text;
+  text.assign(bytes, '\1');
+  return text.c_str();
+}
+
 /// What happens when, by "when: what".
 using Deeds = std::map<std::string, std::function<void()>, std::less<>>;
 
@@ -172,6 +181,10 @@ const Deeds& deeds() {
       {"constructor: exit", [] { ::_exit(0); }},
       {"constructor: hang", sleep_for_ever},
       {"open: exit", [] { ::_exit(0); }},
+      {"open: long name", [] { backend.name = text_of_ones(60'000); }},
+      {"open: long version", [] { backend.version = text_of_ones(2049); }},
+      {"open: long description", [] { backend.description = text_of_ones(1'000'000); }},
+      {"open: texts of 2048 bytes", [] { backend.name = backend.version = backend.description = text_of_ones(2048); }},
       {"supports: exit", [] { ::_exit(0); }},
       {"supports: hang", sleep_for_ever},
       {"run: exit", [] { std::exit(0); }},
@@ -259,7 +272,7 @@ fp4proof_status run(const fp4proof_call* call) {
   return FP4PROOF_OK;
 }
 
-constexpr fp4proof_backend table = {
+fp4proof_backend backend = {
     .size = sizeof(fp4proof_backend),
     .abi_version = FP4PROOF_ABI_VERSION,
     .reserved = 0,
@@ -279,5 +292,5 @@ __attribute__((constructor)) void on_load() { do_at("constructor"); }
 
 extern "C" const fp4proof_backend* fp4proof_open_backend(std::uint32_t) {
   do_at("open");
-  return &table;
+  return &backend;
 }

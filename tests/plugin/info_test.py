@@ -9,6 +9,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 FP4PROOF = VENDOR = REFERENCE = HOSTILE = ""
@@ -44,6 +45,27 @@ class InfoTest(unittest.TestCase):
         self.assertEqual({offer["operation"] for offer in report["offers"]},
                          {"quantize", "dequantize", "gemm", "correct", "correct-gemm", "decompose"})
         self.assertTrue(all(not offer["unsupported_groups"] for offer in report["offers"]))
+
+    def test_texts_that_are_too_long(self):
+        for field in ("name", "version", "description"):
+            process = self.info(4, HOSTILE, FP4PROOF_HOSTILE=f"open: long {field}")
+            self.assertIn(f'could not be loaded: "its {field} is too long: 2048 bytes are the most"', process.stderr)
+            self.assertNotIn("descriptors", process.stderr)
+        report = json.loads(self.info(0, HOSTILE, "--json", FP4PROOF_HOSTILE="open: texts of 2048 bytes").stdout)
+        for field in ("name", "version", "description"):
+            self.assertEqual(report[field], "\x01" * 2048)
+
+    def test_a_library_by_its_name_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in (("x.so", b"a text\n"), ("x.so.1", b"a text of more than nine bytes\n"), ("y.so", b"")):
+                path = pathlib.Path(folder) / name
+                path.write_bytes(content)
+                process = self.info(4, str(path))
+                self.assertIn(f"{name}\" is no shared library", process.stderr)
+                self.assertEqual(process.stdout, "")
+            tensors = pathlib.Path(folder) / "tensors.so"
+            tensors.write_bytes((2).to_bytes(8, "little") + b"{}")
+            self.assertIn("safetensors, 0 tensors", self.info(0, str(tensors)).stdout)
 
     def test_failures(self):
         for deed, words in (("constructor: exit", "could not be loaded: it ended with exit code 0"),

@@ -8,6 +8,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -56,6 +57,7 @@ class MinimizeTest(unittest.TestCase):
         for case in document["cases"]:
             with self.subTest(fault=fault.name, mismatch=case["mismatch"]):
                 self.assertEqual(case["ending"], "minimal")
+                self.assertTrue(case["fails_fresh"])
                 self.assertLess(case["nonzero"], 10)
                 if is_element_fault(case):
                     self.assertLessEqual(case["nonzero"], 2)
@@ -109,6 +111,41 @@ class MinimizeTest(unittest.TestCase):
         process = command("minimize", "--backend", ZOO / "none.so", "--profile", "mxfp4/ocp", "--set", "smoke")
         self.assertEqual(process.returncode, 0, process.stderr)
         self.assertTrue(process.stdout.startswith("nothing fails: "))
+
+    def test_what_is_not_offered_is_not_compared(self):
+        vendor = ZOO / "vendor_plugin.so"  # quantize mxfp4/ocp alone
+        asked = ["minimize", "--backend", vendor, "--set", "smoke"]
+        process = command(*asked, "--operation", "gemm")
+        self.assertEqual(process.returncode, 6, process.stdout + process.stderr)
+        self.assertRegex(process.stdout, r"\Anothing was compared: [1-9]\d* cases are not offered\n\Z")
+        process = command(*asked, "--operation", "gemm", "--json", "-")
+        self.assertEqual(process.returncode, 6, process.stderr)
+        document = json.loads(process.stdout)
+        self.assertEqual((document["exit_code"], document["compared"], document["cases"]), (6, 0, []))
+        self.assertGreater(document["unsupported"], 0)
+        self.assertEqual(command(*asked, "--profile", "hif4/gcc").returncode, 5)
+        offered = json.loads(command(*asked, "--profile", "mxfp4/ocp", "--operation", "quantize", "--json", "-").stdout)
+        everything = command(*asked, "--profile", "mxfp4/ocp", "--json", "-")
+        self.assertEqual(everything.returncode, 0, everything.stderr)
+        document = json.loads(everything.stdout)
+        self.assertEqual(document["compared"], offered["compared"])
+        self.assertEqual(offered["unsupported"], 0)
+        run = json.loads(command("run", "--backend", vendor, "--set", "smoke", "--profile", "mxfp4/ocp", "--json",
+                                 "-").stdout)["tally"]
+        self.assertEqual((document["compared"], document["unsupported"]), (run["passed"], run["skipped"]))
+
+    def test_a_kernel_with_a_memory(self):
+        program = shlex.join([sys.executable, str(pathlib.Path(__file__).parent / "faulty_process.py"),
+                              str(DOCUMENT.parent / "vendor_process.py"), "remembers"])
+        asked = ["minimize", "--process", program, "--set", "smoke", "--profile", "mxfp4/ocp", "--operation",
+                 QUANTIZE]
+        process = command(*asked)
+        self.assertEqual(process.returncode, 1, process.stderr)
+        self.assertIn("NOT REPRODUCED: what the case was cut down to fails after other questions", process.stdout)
+        self.assertIn("0 of them minimised", process.stdout)
+        case = json.loads(command(*asked, "--json", "-").stdout)["cases"][0]
+        self.assertEqual((case["ending"], case["fails_fresh"]), ("stateful", False))
+        self.assertEqual(case["case_id"], case["found"]["case_id"])
 
     def test_wrong_requests(self):
         library = ZOO / "none.so"

@@ -70,6 +70,7 @@ EXPECTED = {
     "binary_wrong_count": (4, CASES + r"wrote the header .* where count \d+ and bytes \d+ are due"),
     "binary_huge_header": (4, CASES + r"announced a header of 2147483647 bytes"),
     "binary_no_json": (4, CASES + r'wrote the header "no!", no JSON object'),
+    "binary_key_twice": (4, CASES + r"wrote the header .*: .*the key \"count\" stands twice in one object"),
     "binary_error": (4, CASES + r'answered with the error "out of memory"'),
     "binary_stops": (4, CASES + r"ended with exit code 0 after 10 of \d+ bytes of its answer"),
     "binary_after_end": (4, CASES + r"wrote (?:4 bytes behind its answer|\"more\" between two questions)"),

@@ -45,7 +45,8 @@ class Kernel : public runners::Subject {
   const runners::BackendDescription& description() const override { return description_; }
   SubjectReply supports(Operation operation, const Profile&, const CaseGroup& group) override {
     const bool is_offered = operation == offered && (!only_blocks || is_block_row(group.spec));
-    return {is_offered ? SubjectReply::Kind::ok : SubjectReply::Kind::unsupported, {}};
+    if (is_offered) return {SubjectReply::Kind::ok, {}};
+    return {SubjectReply::Kind::unsupported, "the kind counts, not this text"};
   }
   Result<GroupAnswers> answer(Operation operation, const Profile& profile, const CaseGroup& group) override {
     ++calls;
@@ -64,7 +65,10 @@ class Kernel : public runners::Subject {
     }
     return answers;
   }
-  runners::SessionEnd close() override { return {}; }
+  runners::SessionEnd close() override {
+    if (on_close) on_close();
+    return {};
+  }
 
   static bool is_block_row(const suite::GroupSpec& spec) {
     return spec.axis == 1 && spec.tail == portable::Tail::error && spec.columns % 32 == 0;
@@ -73,6 +77,7 @@ class Kernel : public runners::Subject {
   Operation offered = Operation::quantize;
   bool only_blocks = false;  ///< offers whole blocks along the columns alone
   std::function<bool(const CaseGroup&, std::size_t)> differs;
+  std::function<void()> on_close;
   int calls = 0;
 
  private:
@@ -397,6 +402,54 @@ TEST(Minimize, TakesTheNextCaseWhereTheFirstDoesNotFailAlone) {
   EXPECT_NE(one->story.command.find("fp4proof explain --profile mxfp4/ocp --values"), std::string::npos);
 }
 
+/// Answers with wrong scales to every call but the first, and to inputs of more than `most` nonzero elements.
+Kernel::Run wrong_later(int& asked, std::ptrdiff_t most) {
+  return [&asked, most](CaseTable& table) -> std::string {
+    if (!suite::answer_by_reference(table)) return "failed";
+    CaseGroup& group = table.groups.front();
+    const bool is_first = asked++ == 0;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const auto words = copy_elements<float>(group.find("input")->of_case(i));
+      const bool is_long = std::ranges::count_if(words, [](float x) { return x != 0.0F; }) > most;
+      if (!is_first || is_long) group.find("scales")->bytes[i * group.find("scales")->case_bytes()] ^= 1U;
+    }
+    return {};
+  };
+}
+
+TEST(Minimize, AsksAFreshProcessInTheEnd) {
+  int asked = 0;
+  Kernel kernel{wrong_later(asked, 1'000'000)};
+  kernel.on_close = [&asked] { asked = 0; };
+  const Minimized all = minimize_all(kernel, "mxfp4/ocp");
+  ASSERT_FALSE(all.minimal.empty());
+  EXPECT_EQ(all.minimal[0].ending, Ending::stateful);
+  EXPECT_FALSE(all.minimal[0].fails_fresh);
+  EXPECT_EQ(all.minimal[0].question, all.found[0].question);
+  EXPECT_FALSE(all.minimal[0].judged.failure.has_value());
+}
+
+TEST(Minimize, TellsACaseThatFailsAloneFromWhatItWasCutDownTo) {
+  int asked = 0;
+  Kernel kernel{wrong_later(asked, 3)};
+  kernel.on_close = [&asked] { asked = 0; };
+  const Minimized all = minimize_all(kernel, "mxfp4/ocp", "random-gaussian");
+  ASSERT_FALSE(all.minimal.empty());
+  EXPECT_EQ(all.minimal[0].ending, Ending::stateful);
+  EXPECT_TRUE(all.minimal[0].fails_fresh);
+  EXPECT_EQ(all.minimal[0].question, all.found[0].question);
+}
+
+TEST(Minimize, KeepsWhatAlsoFailsInAFreshProcess) {
+  int closed = 0;
+  Kernel kernel{true, Naive{.scale_offset = 1}};
+  kernel.on_close = [&closed] { ++closed; };
+  const Minimized all = minimize_all(kernel, "mxfp4/ocp");
+  ASSERT_FALSE(all.minimal.empty());
+  EXPECT_EQ(closed, static_cast<int>(all.minimal.size()));
+  for (const Minimal& minimal : all.minimal) EXPECT_TRUE(minimal.fails_fresh);
+}
+
 TEST(Minimize, CutsACaseWhoseRunsDiffer) {
   Kernel kernel{under([](Profile&) {})};
   kernel.differs = [](const CaseGroup& group, std::size_t index) {
@@ -434,6 +487,22 @@ TEST(Minimize, GivesTheSameCaseAgain) {
     return std::pair(questions, kernel.calls);
   };
   EXPECT_EQ(once(), once());
+}
+
+TEST(FindFailures, CountsWhatIsNotOfferedApart) {
+  const runners::CaseSource smoke = runners::CaseSource::named(*suite::find_set("smoke"));
+  Kernel kernel{Naive{}};
+  kernel.offered = Operation::gemm;
+  Search search;
+  search.cases = &smoke;
+  search.profiles = {shared("mxfp4/ocp")};
+  search.operation = Operation::quantize;
+  const Result<FoundCases> found = find_failures(kernel, search);
+  ASSERT_TRUE(found.ok());
+  EXPECT_TRUE(found->cases.empty());
+  EXPECT_EQ(found->compared, 0U);
+  EXPECT_GT(found->unsupported, 0U);
+  EXPECT_EQ(kernel.calls, 0);
 }
 
 TEST(FindFailures, RefusesWhatTheSetDoesNotHave) {
