@@ -1,5 +1,7 @@
 #include "conformance/cli/check_options.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "conformance/cli/common_options.h"
@@ -64,6 +66,17 @@ void add_speed_options(CLI::App& command, CheckOptions& options) {
   command.add_flag("--timing", options.timing, "Say how many cases a second were asked");
 }
 
+/// A profile that is named twice is asked once; two of one name would be one table of the report.
+Result<void> add_profile(const SharedProfile& profile, std::vector<SharedProfile>& profiles) {
+  for (const SharedProfile& known : profiles) {
+    if (known->name != profile->name) continue;
+    if (profile_to_json(*known) == profile_to_json(*profile)) return {};
+    return Error{ErrorKind::usage, fmt::format("two profiles are called {}; give one another name", profile->name)};
+  }
+  profiles.push_back(profile);
+  return {};
+}
+
 }  // namespace
 
 void add_statistical_options(CLI::App& command, CheckOptions& options) {
@@ -108,13 +121,10 @@ Result<verdict::CheckRequest> check_request_of(const CheckOptions& options, std:
   request.diagnose = !options.no_diagnosis;
   request.threads = options.threads;
   if (options.statistical) request.statistical = verdict::StatisticalPlan{.repetitions = options.repetitions};
-  if (options.strict && options.waivers.empty()) {
-    return Error{ErrorKind::usage, "--strict judges waivers; name them with --waivers FILE"};
-  }
   for (const std::string& name : options.profiles) {
     const Result<SharedProfile> profile = find_profile_or_file(name);
     if (!profile) return profile.error();
-    request.profiles.push_back(*profile);
+    if (const Result<void> added = add_profile(*profile, request.profiles); !added) return added.error();
   }
   if (!options.waivers.empty()) {
     Result<verdict::Waivers> read = verdict::read_waivers(options.waivers, verdict::today_utc());

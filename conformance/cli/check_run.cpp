@@ -6,18 +6,18 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "conformance/cli/check_run_paths.h"
 #include "conformance/cli/progress.h"
-#include "conformance/cli/same_file.h"
-#include "conformance/report/report_formats.h"
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/os_error.h"
+#include "conformance/verdict/document_check.h"
 #include "conformance/verdict/judge.h"
 #include "conformance/verdict/merge.h"
+#include "conformance/verdict/subject_word.h"
 
 namespace fp4proof::cli {
 
@@ -26,25 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
-
-/// One --report.
-struct ReportFile {
-  const report::ReportFormat* format = nullptr;  ///< nullptr: the text of the terminal
-  std::string path;
-};
-
-Result<ReportFile> report_file_of(const std::string& option) {
-  const std::size_t equals = option.find('=');
-  const std::string name = option.substr(0, equals);
-  const report::ReportFormat* format = report::find_report_format(name);
-  if (equals == std::string::npos || equals + 1 == option.size() || (format == nullptr && name != "text")) {
-    return Error{ErrorKind::usage,
-                 fmt::format("--report {}: must be FORMAT=FILE with FORMAT one of json, junit, sarif, "
-                             "html, text",
-                             quote(option))};
-  }
-  return ReportFile{format, option.substr(equals + 1)};
-}
 
 std::string json_text(const json& document) {
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
@@ -102,6 +83,16 @@ Result<WantedShards> wanted_shards(const CheckOptions& options) {
   return WantedShards{*shard, all};
 }
 
+/// What no digest of the subject covers, which may have changed since; empty where there is nothing.
+std::string unseen_part(const std::string& kind) {
+  if (kind == "files" || kind == "reference") return {};
+  const std::string word(verdict::word_of_subject(kind));
+  return fmt::format(
+      " and taken over: the {} has the same digest, but what else it loads (libraries, modules, data, "
+      "a device) was not looked at; remove the folder when that has changed",
+      word);
+}
+
 /// The report of a shard out of the folder, or a fresh one, which is then put there.
 Result<json> resumed_shard(const CheckOptions& options, verdict::CheckRequest& request, Session& session) {
   const std::string name = fmt::format("shard-{}-of-{}.json", request.shard.index, request.shard.count);
@@ -115,7 +106,9 @@ Result<json> resumed_shard(const CheckOptions& options, verdict::CheckRequest& r
                                                  "with --resume",
                                                  known->label)};
     }
-    session.note(fmt::format("{} is there already", known->label));
+    const Result<void> checked = verdict::check_document(known->document, known->label);
+    if (!checked) return checked.error();
+    session.note(fmt::format("{} is there already{}", known->label, unseen_part(request.facts.kind)));
     return std::move(known->document);
   }
   Result<json> document = check_once(request);
@@ -149,27 +142,6 @@ Result<json> document_of(const CheckOptions& options, verdict::CheckRequest& req
 }
 
 }  // namespace
-
-Result<void> check_report_paths(const CheckOptions& options, const std::string& input) {
-  std::vector<std::string> outputs;
-  if (!options.json.empty() && !options.json_is_output()) outputs.push_back(options.json);
-  for (const std::string& option : options.reports) {
-    const Result<ReportFile> file = report_file_of(option);
-    if (!file) return file.error();
-    outputs.push_back(file->path);
-  }
-  std::set<std::string> known;
-  for (const std::string& output : outputs) {
-    if (const Result<void> apart = refuse_same_file(input, output); !apart) return apart;
-    if (!options.waivers.empty()) {
-      if (const Result<void> apart = refuse_same_file(options.waivers, output); !apart) return apart;
-    }
-    if (!known.insert(fs::path(output).lexically_normal().string()).second) {
-      return Error{ErrorKind::usage, fmt::format("two reports would be written to {}", quote(output))};
-    }
-  }
-  return {};
-}
 
 Result<ExitCode> conclude_check(const CheckOptions& options, const json& document, Session& session) {
   const verdict::Judgement judgement = verdict::judge(document);

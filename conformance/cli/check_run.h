@@ -2,16 +2,12 @@
 // From a request to reports and an exit code.
 
 #include <nlohmann/json_fwd.hpp>
-#include <string>
 
 #include "conformance/cli/check_options.h"
 #include "conformance/cli/session.h"
 #include "conformance/verdict/check.h"
 
 namespace fp4proof::cli {
-
-/// A `usage` error where a report would replace the file `input`, or --report is malformed.
-Result<void> check_report_paths(const CheckOptions& options, const std::string& input);
 
 /// Runs the check (with --resume those shards alone whose reports are not there), writes the reports, prints the
 /// verdict, and says what speaks against it.

@@ -6,6 +6,7 @@
 
 #include "conformance/cli/check_options.h"
 #include "conformance/cli/check_run.h"
+#include "conformance/cli/check_run_paths.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/verdict/merge.h"
 
@@ -19,9 +20,10 @@ struct Options {
 };
 
 Result<ExitCode> merge(const Options& options, Session& session) {
+  const Result<void> apart = check_report_paths(options.check, {options.shards, {}});
+  if (!apart) return apart.error();
   std::vector<verdict::ShardDocument> shards;
   for (const std::string& path : options.shards) {
-    if (const Result<void> apart = check_report_paths(options.check, path); !apart) return apart.error();
     Result<verdict::ShardDocument> shard = verdict::read_report(path);
     if (!shard) return shard.error();
     shards.push_back(std::move(*shard));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -16,6 +17,7 @@
 
 #include "conformance/cli/check_options.h"
 #include "conformance/cli/check_run.h"
+#include "conformance/cli/check_run_paths.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/runners/plugin_subject.h"
 #include "conformance/runners/process_command.h"
@@ -82,22 +84,65 @@ std::filesystem::path program_path(const std::string& program) {
   return program;
 }
 
+/// The files that the arguments of a program name, as ARGUMENT or --option=ARGUMENT: scripts, programs, settings.
+std::vector<std::string> argument_files(const std::vector<std::string>& arguments) {
+  std::vector<std::string> files;
+  std::error_code ignored;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& whole = arguments[i];
+    const std::size_t equals = whole.find('=');
+    if (std::filesystem::is_regular_file(whole, ignored)) {
+      files.push_back(whole);
+    } else if (equals != std::string::npos && std::filesystem::is_regular_file(whole.substr(equals + 1), ignored)) {
+      files.push_back(whole.substr(equals + 1));
+    }
+  }
+  return files;
+}
+
+/// Everything that is read and must not be replaced by a report.
+Result<CheckInputs> inputs_of(const Options& options) {
+  CheckInputs inputs;
+  std::error_code ignored;
+  if (suite::find_set(options.set) == nullptr && std::filesystem::is_directory(options.set, ignored))
+    inputs.set = options.set;
+  if (options.command.empty()) {
+    inputs.files.push_back(options.library);
+    return inputs;
+  }
+  const Result<std::vector<std::string>> arguments = runners::split_command(options.command);
+  if (!arguments) return arguments.error();
+  inputs.files = argument_files(*arguments);
+  inputs.files.push_back(program_path(arguments->front()).string());
+  return inputs;
+}
+
 Result<Carrier> process_of(const Options& options) {
   Result<std::vector<std::string>> arguments = runners::split_command(options.command);
   if (!arguments) return arguments.error();
   const Result<FileDigest> digest = sha256_of_file(program_path(arguments->front()));
   if (!digest) return digest.error();
+  verdict::SubjectFacts facts{"process", options.command, to_hex(digest->digest)};
+  for (const std::string& path : argument_files(*arguments)) {
+    const Result<FileDigest> of_file = sha256_of_file(path);
+    if (!of_file) return of_file.error();
+    facts.files.push_back({path, to_hex(of_file->digest)});
+  }
   const auto framing = options.framing == "binary" ? runners::ProcessFraming::binary : runners::ProcessFraming::text;
   return Carrier{std::make_unique<runners::ProcessSubject>(runners::ProcessCommand{std::move(*arguments), framing},
                                                            time_limit(options)),
-                 {"process", options.command, to_hex(digest->digest)}};
+                 std::move(facts)};
 }
 
 Result<ExitCode> run(const Options& options, Session& session) {
   if (options.library.empty() == options.command.empty()) {
     return Error{ErrorKind::usage, "name what is verified: either --backend LIB or --process \"COMMAND ARGUMENTS\""};
   }
-  if (const Result<void> apart = check_report_paths(options.check, options.library); !apart) return apart.error();
+  // CLI::Range lets NaN pass.
+  if (!std::isfinite(options.seconds)) return Error{ErrorKind::usage, "--timeout must be a number of seconds"};
+  const Result<CheckInputs> inputs = inputs_of(options);
+  if (!inputs) return inputs.error();
+  if (const Result<void> apart = check_report_paths(options.check, *inputs); !apart) return apart.error();
   Result<Carrier> carrier = options.command.empty() ? plugin_of(options) : process_of(options);
   if (!carrier) return carrier.error();
   const Result<runners::CaseSource> cases = cases_of(options);

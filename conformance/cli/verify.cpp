@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "conformance/cli/check_options.h"
 #include "conformance/cli/check_run.h"
+#include "conformance/cli/check_run_paths.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/runners/file_subject.h"
 #include "conformance/runners/reference_subject.h"
@@ -33,22 +35,6 @@ struct Options {
   std::string folder;
   std::string actual;
 };
-
-/// A report must replace neither the answers nor a file of the set.
-Result<void> refuse_to_overwrite(const Options& options) {
-  if (const Result<void> apart = check_report_paths(options.check, options.actual); !apart) return apart;
-  std::vector<std::string> outputs;
-  if (!options.check.json.empty() && !options.check.json_is_output()) outputs.push_back(options.check.json);
-  for (const std::string& report : options.check.reports) outputs.push_back(report.substr(report.find('=') + 1));
-  for (const std::string& output : outputs) {
-    std::error_code ignored;
-    const std::filesystem::path folder = std::filesystem::absolute(output, ignored).parent_path();
-    if (!std::filesystem::equivalent(folder, options.folder, ignored)) continue;
-    return Error{ErrorKind::usage,
-                 fmt::format("the report {} lies in the folder of the set; write it elsewhere", quote(output))};
-  }
-  return {};
-}
 
 /// A set without anything that is asked for is a wrong request.
 Result<void> refuse_nothing(const Options& options, const runners::CaseSource& cases,
@@ -96,7 +82,9 @@ Result<ExitCode> check_answers(const Options& options, verdict::CheckRequest req
 }
 
 Result<ExitCode> verify(const Options& options, Session& session) {
-  if (const Result<void> apart = refuse_to_overwrite(options); !apart) return apart.error();
+  CheckInputs inputs{{}, options.folder};
+  if (!options.actual.empty()) inputs.files.push_back(options.actual);
+  if (const Result<void> apart = check_report_paths(options.check, std::move(inputs)); !apart) return apart.error();
   if (options.check.threads > 0) omp_set_num_threads(options.check.threads);
   const std::string& errata = options.check.errata;
   const Result<runners::CaseSource> cases = runners::CaseSource::folder(

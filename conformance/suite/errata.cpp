@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "conformance/vectors/mapped_file.h"
 #include "conformance/vectors/os_error.h"
+#include "conformance/vectors/sha256.h"
 #include "conformance/vectors/strict_json.h"
 
 namespace fp4proof::suite {
@@ -16,6 +19,8 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr std::size_t deepest = 4;
+
+constexpr std::array<std::uint64_t, 0> project_errata = {};
 
 bool is_text(const json& object, const char* field) { return object.contains(field) && object[field].is_string(); }
 
@@ -28,6 +33,14 @@ std::optional<std::uint64_t> parse_id(const std::string& text) {
 }
 
 }  // namespace
+
+std::uint64_t Errata::foreign_count() const {
+  return static_cast<std::uint64_t>(std::ranges::count_if(withdrawn, [](const auto& entry) {
+    return std::ranges::find(project_errata, entry.first) == project_errata.end();
+  }));
+}
+
+std::span<const std::uint64_t> withdrawn_by_project() { return project_errata; }
 
 Result<Errata> read_errata(const fs::path& path) {
   const std::string label = quote(path.string());
@@ -52,21 +65,30 @@ Result<Errata> read_errata(const fs::path& path) {
     }
     const std::optional<std::uint64_t> id = parse_id(entry["case_id"].get<std::string>());
     if (!id) return corrupt(fmt::format("case_id {} is not 16 hexadecimal digits", entry["case_id"].dump()));
-    if (!errata.emplace(*id, entry["reason"].get<std::string>()).second) {
+    if (!errata.withdrawn.emplace(*id, entry["reason"].get<std::string>()).second) {
       return corrupt(fmt::format("case {} is withdrawn twice", entry["case_id"].dump()));
     }
   }
+  const Result<Sha256Digest> digest = sha256(file->bytes());
+  if (!digest) return digest.error();
+  errata.path = path;
+  errata.sha256 = to_hex(*digest);
   return errata;
 }
 
-Result<Errata> errata_of_set(const fs::path& folder) {
+std::optional<fs::path> errata_path_of_set(const fs::path& folder) {
   std::error_code ignored;
   const fs::path whole = fs::absolute(folder).lexically_normal();
   const fs::path beside = (whole.has_filename() ? whole : whole.parent_path()).parent_path();
   for (const fs::path& place : {folder, beside}) {
-    if (fs::exists(place / errata_name, ignored)) return read_errata(place / errata_name);
+    if (fs::exists(place / errata_name, ignored)) return place / errata_name;
   }
-  return Errata{};
+  return std::nullopt;
+}
+
+Result<Errata> errata_of_set(const fs::path& folder) {
+  const std::optional<fs::path> path = errata_path_of_set(folder);
+  return path ? read_errata(*path) : Result<Errata>(Errata{});
 }
 
 }  // namespace fp4proof::suite

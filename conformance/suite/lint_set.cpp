@@ -70,7 +70,7 @@ class Linter {
     if (!table) return report(table.error().message);
     lint_names(entry);
     std::map<std::string, std::uint64_t> counts;
-    for (const CaseGroup& group : table->groups) lint_group(entry, *table, group, counts);
+    for (const CaseGroup& group : table->groups) lint_group(entry, group, counts);
     if (counts != entry.classes) report(fmt::format("{}: the counts of the classes are not those listed", entry.file));
     if (table->case_count() != entry.cases) report(fmt::format("{}: has not {} cases", entry.file, entry.cases));
   }
@@ -85,18 +85,12 @@ class Linter {
     }
   }
 
-  void lint_group(const TableEntry& entry, const CaseTable& table, const CaseGroup& group,
-                  std::map<std::string, std::uint64_t>& counts) {
+  void lint_group(const TableEntry& entry, const CaseGroup& group, std::map<std::string, std::uint64_t>& counts) {
     for (std::size_t i = 0; i < group.size(); ++i) {
       const ClassEntry& of_class = set_.classes[group.classes[i]];
       ++counts[of_class.name];
       if (of_class.operation != entry.operation) {
         report(fmt::format("{}: class {} is for another operation", entry.file, of_class.name));
-      }
-      const Result<std::uint64_t> id = case_id(table, group, i);
-      if (!id || *id != group.ids[i]) {
-        report(
-            fmt::format("{}: case {} of group {} has not the id of its inputs", entry.file, i, group_name(group.spec)));
       }
       const auto [place, is_new] = seen_.emplace(group.ids[i], entry.file);
       if (!is_new) {

@@ -67,6 +67,18 @@ Result<CaseGroup> read_group(const SafetensorsFile& file, const std::filesystem:
   return group;
 }
 
+/// A case is named after its question: another question under the same name would be another case.
+Result<void> check_ids(const std::filesystem::path& path, const CaseTable& table, const CaseGroup& group) {
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const Result<std::uint64_t> id = case_id(table, group, i);
+    if (!id) return id.error();
+    if (*id == group.ids[i]) continue;
+    return corrupt(path, fmt::format("case {} of group {} has not the id of its inputs: it is called {}, they give {}",
+                                     i, group_name(group.spec), id_text(group.ids[i]), id_text(*id)));
+  }
+  return {};
+}
+
 }  // namespace
 
 const TableEntry* VectorSet::find(Operation operation, const Profile& profile) const {
@@ -155,6 +167,7 @@ Result<CaseTable> read_table(const VectorSet& set, const TableEntry& entry) {
   for (const GroupEntry& group_entry : entry.groups) {
     Result<CaseGroup> group = read_group(*file, path, table, group_entry, set.inputs_only);
     if (!group) return group.error();
+    if (const Result<void> named = check_ids(path, table, *group); !named) return named.error();
     const auto out_of_table = [&](std::uint16_t index) { return index >= set.classes.size(); };
     if (std::ranges::any_of(group->classes, out_of_table)) {
       return corrupt(path,

@@ -81,7 +81,7 @@ Result<VectorSet> open_set(const std::filesystem::path& folder, bool check_diges
 
 /// Reads one table from a file that must have the digest of the manifest at that moment, so that nothing that changes
 /// the file after the set was opened counts. Every tensor must be there with the dtype and shape that follow from the
-/// manifest. Expected tensors of an inputs-only set stay empty.
+/// manifest, and every case the id of its inputs (`corrupt` error). Expected tensors of an inputs-only set stay empty.
 Result<CaseTable> read_table(const VectorSet& set, const TableEntry& entry);
 
 }  // namespace fp4proof::suite

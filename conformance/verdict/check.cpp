@@ -1,5 +1,6 @@
 #include "conformance/verdict/check.h"
 
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -11,7 +12,9 @@
 #include "conformance/runners/run_backend.h"
 #include "conformance/suite/case_class.h"
 #include "conformance/suite/shared_rules.h"
+#include "conformance/vectors/os_error.h"
 #include "conformance/verdict/document.h"
+#include "conformance/verdict/expected_answers.h"
 #include "conformance/verdict/judge.h"
 #include "conformance/verdict/places.h"
 #include "formats/spec_profiles.h"
@@ -29,6 +32,8 @@ class Check {
       : request_(request), waived_cases_(request.waivers == nullptr ? 0 : request.waivers->list.size(), 0) {}
 
   Result<CheckOutcome> run() {
+    if (const Result<void> known = check_waived_profiles(); !known) return known.error();
+    if (const Result<void> right = check_expected(); !right) return right.error();
     if (const Result<void> drawn = draw_tables(); !drawn) return drawn.error();
     Result<runners::RunReport> report = runners::run_backend(run_request());
     if (!report) return report.error();
@@ -66,6 +71,33 @@ class Check {
     if (request_.waivers != nullptr)
       run.waives = [this](const verify::ComparedCase& compared) { return is_waived(compared); };
     return run;
+  }
+
+  /// Where the subject is the reference itself, the run is that check.
+  Result<void> check_expected() const {
+    if (request_.level == nullptr || request_.facts.kind == "reference") return {};
+    return check_expected_answers(*request_.cases, request_.operation, request_.profiles);
+  }
+
+  bool is_known(std::string_view profile) const {
+    const auto is_called = [&](const SharedProfile& known) { return known->name == profile; };
+    if (find_profile(profile) != nullptr || std::ranges::any_of(request_.profiles, is_called)) return true;
+    return std::ranges::any_of(suite::operations, [&](suite::Operation operation) {
+      return std::ranges::any_of(request_.cases->kept_profiles(operation), is_called);
+    });
+  }
+
+  Result<void> check_waived_profiles() const {
+    if (request_.waivers == nullptr) return {};
+    for (std::size_t i = 0; i < request_.waivers->list.size(); ++i) {
+      const std::string& profile = request_.waivers->list[i].profile;
+      if (profile.empty() || is_known(profile)) continue;
+      return Error{ErrorKind::corrupt,
+                   fmt::format("{}: waiver {}: unknown profile {}; it is no named one ('fp4proof list profiles'), nor "
+                               "asked for, nor in the set",
+                               quote(request_.waivers->path), i + 1, quote(profile))};
+    }
+    return {};
   }
 
   bool is_waived(const verify::ComparedCase& compared) {

@@ -27,11 +27,18 @@ namespace fp4proof::verdict {
 /// The value of `format` in a report.
 inline constexpr std::string_view report_format = "fp4proof-report/1";
 
+/// A file that a subject is made of.
+struct FileFact {
+  std::string path;
+  std::string sha256;  ///< 64 hexadecimal digits
+};
+
 /// What a subject cannot say about itself.
 struct SubjectFacts {
-  std::string kind;    ///< plugin, process, files, python, reference
-  std::string path;    ///< library, program, file with answers; empty where there is none
-  std::string sha256;  ///< of that file, 64 hexadecimal digits; empty where there is none
+  std::string kind;                  ///< plugin, process, files, python, reference
+  std::string path;                  ///< library, program, file with answers; empty where there is none
+  std::string sha256;                ///< of that file, 64 hexadecimal digits; empty where there is none
+  std::vector<FileFact> files = {};  ///< programs: the files that their arguments name
 };
 
 struct CheckRequest {

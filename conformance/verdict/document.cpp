@@ -19,22 +19,28 @@ json text_or_null(std::string_view text) { return text.empty() ? json() : json(t
 
 json cases_of(const CheckRequest& request) {
   const runners::CaseSource& cases = *request.cases;
-  return {{"source", cases.label()},
-          {"set", cases.set_name()},
-          {"part", cases.part()},
-          {"manifest_sha256", text_or_null(cases.manifest_sha256())},
-          {"seed", fmt::format("{:#018x}", cases.seed())},
-          {"shard", fmt::format("{}/{}", request.shard.index, request.shard.count)}};
+  json facts = {{"source", cases.label()},
+                {"set", cases.set_name()},
+                {"part", cases.part()},
+                {"manifest_sha256", text_or_null(cases.manifest_sha256())},
+                {"seed", fmt::format("{:#018x}", cases.seed())},
+                {"shard", fmt::format("{}/{}", request.shard.index, request.shard.count)}};
+  const suite::Errata& errata = cases.errata();
+  if (errata.withdrawn.empty()) return facts;
+  facts["errata"] = {{"path", errata.path.string()}, {"sha256", errata.sha256}, {"foreign", errata.foreign_count()}};
+  return facts;
 }
 
 json subject_of(const SubjectFacts& facts, const runners::BackendDescription& description) {
-  return {{"kind", facts.kind},
-          {"name", description.name},
-          {"version", description.version},
-          {"description", description.description},
-          {"abi_version", description.abi_version},
-          {"path", facts.path},
-          {"sha256", facts.sha256}};
+  json subject = {{"kind", facts.kind},
+                  {"name", description.name},
+                  {"version", description.version},
+                  {"description", description.description},
+                  {"abi_version", description.abi_version},
+                  {"path", facts.path},
+                  {"sha256", facts.sha256}};
+  for (const FileFact& file : facts.files) subject["files"].push_back({{"path", file.path}, {"sha256", file.sha256}});
+  return subject;
 }
 
 json demands_of(const CheckRequest& request) {

@@ -70,9 +70,7 @@ class Judge {
     judgement_.reasons.push_back({code, std::move(why)});
   }
 
-  std::string subject_word() const {
-    return std::string(word_of_subject(text(document_["subject"], "kind")));
-  }
+  std::string subject_word() const { return std::string(word_of_subject(text(document_["subject"], "kind"))); }
 
   void judge_subject() {
     const std::string word = subject_word();
@@ -144,17 +142,45 @@ class Judge {
   void judge_scope() {
     const json& tally = document_["tally"];
     if (count(tally, "passed") + count(tally, "failed") == 0) {
-      add(ExitCode::incomplete,
-          fmt::format("no case was compared: {}",
-                      document_["subject"]["kind"] == "files"
-                          ? "the answers hold none of what was asked for"
-                          : fmt::format("the {} offers none of what was asked for", subject_word())));
+      add(ExitCode::incomplete, fmt::format("no case was compared: {}", why_nothing()));
     }
     if (requirement_ == Requirement::full && !demands_["operation"].is_null()) {
       add(ExitCode::incomplete,
           fmt::format("every operation is required, but {} alone was asked about", text(demands_, "operation")));
     }
+    judge_withdrawn();
     judge_level();
+  }
+
+  std::uint64_t total(const char* field) const {
+    std::uint64_t sum = 0;
+    for (const json& table : document_["tables"]) sum += count(table, field);
+    return sum;
+  }
+
+  /// Why not a single case was compared.
+  std::string why_nothing() const {
+    const std::uint64_t let_pass = total("waived") + total("withdrawn");
+    if (let_pass != 0) {
+      const bool is_all = let_pass == count(document_["tally"], "skipped");
+      return fmt::format("{} waived, {} withdrawn{}", total("waived"), total("withdrawn"),
+                         is_all ? ", and none is left" : ", and the rest was not answered");
+    }
+    if (is_part(document_)) return "nothing of what was asked for is in this shard, or offered";
+    if (document_["subject"]["kind"] == "files") return "the answers hold none of what was asked for";
+    return fmt::format("the {} offers none of what was asked for", subject_word());
+  }
+
+  /// Anybody can withdraw cases; who demands completeness gets no less than the project's own set.
+  void judge_withdrawn() {
+    const json& cases = document_["cases"];
+    if (!cases.contains("errata") || (demands_["level"].is_null() && demands_["strict"] == false)) return;
+    const std::uint64_t foreign = count(cases["errata"], "foreign");
+    const std::uint64_t withdrawn = total("withdrawn");
+    if (foreign == 0 || withdrawn == 0) return;
+    add(ExitCode::incomplete,
+        fmt::format("{} cases are withdrawn by {}, of whose entries {} are not withdrawn by fp4proof itself", withdrawn,
+                    text(cases["errata"], "path"), foreign));
   }
 
   void judge_level() {
@@ -170,6 +196,11 @@ class Judge {
     if (text(cases, "part") != "1/1") {
       add(ExitCode::incomplete, fmt::format("level {} is required, but {} is part {} of its set", wanted,
                                             text(cases, "source"), text(cases, "part")));
+    }
+    if (is_part(document_)) {
+      add(ExitCode::incomplete, fmt::format("level {} is required, but this is shard {} of it; fp4proof merge judges "
+                                            "the level from the reports of all shards",
+                                            wanted, text(cases, "shard")));
     }
   }
 

@@ -12,6 +12,7 @@
 #include "conformance/vectors/strict_json.h"
 #include "conformance/verdict/decomposed_cases.h"
 #include "conformance/verdict/document.h"
+#include "conformance/verdict/document_check.h"
 #include "conformance/verdict/explained_cases.h"
 #include "conformance/verdict/judge.h"
 #include "conformance/verdict/merge_diagnosis.h"
@@ -279,6 +280,8 @@ Result<ShardDocument> read_report(const std::string& path) {
 
 Result<json> merge_shards(std::vector<ShardDocument> shards) {
   if (shards.empty()) return usage("no report to merge");
+  for (const ShardDocument& shard : shards)
+    if (const Result<void> checked = check_document(shard.document, shard.label); !checked) return checked.error();
   try {
     return merge_in_order(std::move(shards));
   } catch (const json::exception& problem) {

@@ -119,6 +119,15 @@ std::string waivers_text(const json& waivers) {
   return words;
 }
 
+std::string withdrawn_text(const json& document) {
+  std::uint64_t cases = 0;
+  for (const json& table : document["tables"]) cases += count(table, "withdrawn");
+  if (cases == 0 || !document["cases"].contains("errata")) return {};
+  const json& errata = document["cases"]["errata"];
+  return fmt::format("withdrawn: {} cases by {}, {} of whose entries are not withdrawn by fp4proof itself\n", cases,
+                     quote(text(errata, "path")), count(errata, "foreign"));
+}
+
 }  // namespace
 
 std::string report_text(const json& document) {
@@ -127,6 +136,7 @@ std::string report_text(const json& document) {
   for (const json& mismatch : document["mismatches"]) words += "\n" + text(mismatch, "text");
   for (const json& table : document["tables"]) words += unsupported_text(table);
   words += waivers_text(document["waivers"]);
+  words += withdrawn_text(document);
   if (const std::uint64_t survivors = count(document, "survivors"); survivors != 0)
     words += fmt::format("the subject left {} processes behind; they were ended\n", survivors);
   if (const std::string shard = text(document["cases"], "shard"); shard != "1/1")

@@ -32,6 +32,8 @@ std::optional<Number> number_of(std::string_view digits, int base) {
   return number;
 }
 
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos; }
+
 /// YYYY-MM-DD, a day that exists.
 std::optional<std::chrono::year_month_day> date_of(std::string_view text) {
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
@@ -73,8 +75,8 @@ class WaiverReader {
     for (const auto& [name, value] : entry_.items()) {
       if (std::ranges::find(known_fields, name) == known_fields.end())
         return problem(fmt::format("unknown field {}", quote(name)));
-      if (!value.is_string() || value.get_ref<const std::string&>().empty())
-        return problem(fmt::format("{} must be a text that is not empty", name));
+      if (!value.is_string() || is_blank(value.get_ref<const std::string&>()))
+        return problem(fmt::format("{} must be a text that is not blank", name));
     }
     for (const char* field : required_fields)
       if (!entry_.contains(field)) return problem(fmt::format("{} is missing", field));

@@ -7,7 +7,9 @@ VECTORS holds the committed sets. The subject is a file of answers to the set sm
 """
 
 import datetime
+import hashlib
 import json
+import os
 import pathlib
 import sys
 
@@ -87,6 +89,31 @@ class Reports(Verdicts):
         self.expect_error(2, ["folder of the set"], "verify", SMOKE, "--report", f"html={SMOKE}/x")
         self.assertEqual(self.names(), ["answers"])
 
+    def test_reports_replace_no_input_under_any_name(self):
+        self.expect(0, "generate", "--set", "smoke", "--profile", "mxfp4/ocp", "--op", "quantize", "--out", "set")
+        (self.folder / "profile.json").write_text(
+            json.dumps({"name": "mine/even", "base": "mxfp4/ocp", "scale_rule": "even"}))
+        (self.folder / "errata.json").write_text(json.dumps({"format": "fp4proof-errata/1", "withdrawn": []}))
+        os.symlink("set/manifest.json", self.folder / "link")
+        os.link(self.folder / "set" / "manifest.json", self.folder / "hard")
+        os.symlink("set", self.folder / "folder")
+        table = "set/quantize.mxfp4.ocp.safetensors"
+        (self.folder / "ERRATA.json").write_bytes((self.folder / "errata.json").read_bytes())
+        before = {name: (self.folder / name).read_bytes()
+                  for name in ("set/manifest.json", table, "profile.json", "errata.json", "ERRATA.json")}
+        options = ("--profile", "mxfp4/ocp", "--profile", "profile.json", "--errata", "errata.json")
+        for output in (*before, "link", "hard", "folder/manifest.json", "folder/new"):
+            for report in (("--json", output), ("--report", f"html={output}")):
+                self.expect(2, "verify", "set", *options, *report)
+        self.expect_error(2, ["two reports"], "verify", "set", "--json", "x",
+                          "--report", f"html={self.folder}/folder/../x")
+        self.expect_error(2, ["--json -"], "verify", "set", "--report", "html=-")
+        self.expect_error(2, ["--resume"], "verify", "set", "--resume", "folder", "--shard", "1/2")
+        for name, content in before.items():
+            self.assertEqual((self.folder / name).read_bytes(), content, name)
+        self.assertEqual(self.names(), sorted(["set", "profile.json", "errata.json", "ERRATA.json", "link", "hard",
+                                               "folder"]))
+
     def test_errors_limit_the_list_and_not_the_count(self):
         self.wrong_answer()
         few, many = self.report(1, "--errors", 3), self.report(1, "--errors", 1000)
@@ -116,6 +143,9 @@ class Reports(Verdicts):
         self.answer()
         tables = self.report(0, "--profile", "mxfp4/ocp", "--profile", "hif4/gcc", "--op", "quantize")["tables"]
         self.assertEqual({table["profile"] for table in tables}, {"mxfp4/ocp", "hif4/gcc"})
+        twice = self.report(0, "--profile", "mxfp4/ocp", "--profile", "mxfp4/ocp", "--op", "quantize")
+        once = self.report(0, "--profile", "mxfp4/ocp", "--op", "quantize")
+        self.assertEqual((twice["tally"], len(twice["tables"])), (once["tally"], 1))
         self.expect_error(2, ["no cases of correct"], "verify", SMOKE, "--profile", "mxfp4/ggml", "--op", "correct")
 
     def test_missing_answers(self):
@@ -181,6 +211,66 @@ class Levels(Verdicts):
                       self.expect(5, "verify", "part", "--profile", "hif4/gcc", "--require", "standard").err)
 
 
+class Sets(Verdicts):
+    """Sets whose files were edited and whose digests were written anew."""
+
+    def setUp(self):
+        super().setUp()
+        self.expect(0, "generate", "--set", "smoke", "--profile", "mxfp4/ocp", "--op", "quantize", "--out", "set")
+        self.answer(source=self.folder / "set")
+
+    def edit(self, tensor, change):
+        path = self.folder / "set" / "quantize.mxfp4.ocp.safetensors"
+        tensors, metadata = st.read(path)
+        dtype, shape, content = tensors[tensor]
+        tensors[tensor] = dtype, shape, change(content)
+        st.write(path, tensors, metadata)
+        manifest = self.folder / "set" / "manifest.json"
+        document = json.loads(manifest.read_text())
+        content = path.read_bytes()
+        document["files"][path.name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        manifest.write_text(json.dumps(document, indent=2, sort_keys=True) + "\n")
+
+    def verify_set(self, code, *options):
+        return self.expect(code, "verify", "set", "--actual", "answers", "--profile", "mxfp4/ocp", *options)
+
+    def test_an_id_belongs_to_its_question(self):
+        self.verify_set(0)
+        self.edit("quantize/mxfp4/ocp/1x32/input", lambda content: bytes(len(content)))
+        self.assertIn("has not the id of its inputs", self.verify_set(3).err)
+        self.verify_set(3, "--level", "smoke")
+        self.expect(3, "verify", "set")
+        self.assertIn("has not the id of its inputs", self.expect(3, "lint", "set").out)
+
+    def test_a_level_is_proved_by_right_answers_alone(self):
+        self.verify_set(0, "--level", "smoke", "--op", "quantize")
+        self.edit("quantize/mxfp4/ocp/1x32/codes", lambda content: bytes([content[0] ^ 1]) + content[1:])
+        self.answer(source=self.folder / "set")
+        self.verify_set(0)
+        self.assertIn("expected codes are not those of the reference",
+                      self.verify_set(3, "--level", "smoke", "--op", "quantize").err)
+
+    def withdraw(self, count, path):
+        tensors, _ = st.read(self.folder / "set" / "quantize.mxfp4.ocp.safetensors")
+        ids = tensors["quantize/mxfp4/ocp/1x32/case_id"][2]
+        withdrawn = [{"case_id": ids[8 * i:8 * i + 8][::-1].hex(), "reason": "r", "since": "1"} for i in range(count)]
+        (self.folder / path).write_text(json.dumps({"format": "fp4proof-errata/1", "withdrawn": withdrawn}))
+
+    def test_withdrawn_cases_are_told_and_complete_nothing(self):
+        for path, options in (("set/ERRATA.json", ()), ("mine.json", ("--errata", "mine.json"))):
+            self.withdraw(3, path)
+            outcome = self.verify_set(0, *options)
+            self.assertRegex(outcome.out, f'withdrawn: 3 cases by ".*{pathlib.Path(path).name}"')
+            for demand in (("--strict",), ("--level", "smoke", "--op", "quantize")):
+                self.assertIn("3 cases are withdrawn by", self.verify_set(5, *options, *demand).err)
+            (self.folder / path).unlink()
+        self.verify_set(0, "--strict")
+
+    def test_the_project_withdraws_what_its_file_says(self):
+        withdrawn = json.loads((VECTORS / "ERRATA.json").read_text())["withdrawn"]
+        self.assertEqual(withdrawn, [], "errata.cpp has a list of its own: fill it, and compare it here")
+
+
 class Waivers(Verdicts):
     def failing_class(self):
         tables = self.report(1, "--profile", "mxfp4/ocp", "--op", "quantize")["tables"]
@@ -239,12 +329,26 @@ class Waivers(Verdicts):
             self.write_waivers(wrong)
             self.expect_error(3, ["waivers.json", "waiver 1: "], "verify", SMOKE, "--waivers", "waivers.json")
         self.expect_error(2, ["no-such"], "verify", SMOKE, "--waivers", "no-such")
-        self.expect_error(2, ["--strict", "--waivers"], "verify", SMOKE, "--strict")
+        for wrong in (waiver(**{"class": "ties", "profile": "mxfp4/no-such"}), waiver(**{"class": "ties", "owner": " "}),
+                      waiver(**{"class": "ties", "reason": "\t"})):
+            self.write_waivers(wrong)
+            self.expect_error(3, ["waivers.json", "waiver 1: "], "verify", SMOKE, "--waivers", "waivers.json")
         self.write_waivers()
         self.expect_error(2, ["is the input"], "verify", SMOKE, "--waivers", "waivers.json", "--json", "waivers.json")
 
 
 class Shards(Verdicts):
+    def test_a_shard_is_no_level(self):
+        self.answer()
+        names = []
+        for index in (1, 2):
+            names.append(f"{index}")
+            outcome = self.verify(5, "--level", "smoke", "--shard", f"{index}/2", "--json", names[-1])
+            self.assertIn(f"this is shard {index}/2 of it; fp4proof merge", outcome.err)
+        self.assertIn("verdict: PASS", self.expect(0, "merge", *names).out)
+        self.assertIn("verdict: PASS",
+                      self.verify(0, "--level", "smoke", "--shard", "all/2", "--resume", "progress").out)
+
     def whole(self, *options):
         self.verify(1, "--no-diagnosis", "--json", "whole", *options)
         return (self.folder / "whole").read_bytes()

@@ -98,6 +98,9 @@ class RunTest(unittest.TestCase):
         self.assertIn("no case was compared", process.stderr)
         self.assertEqual(self.totals(process)[:2], (0, 0))
         self.vendor(5, "--set", "smoke", "--operation", "gemm")
+        # Required and not offered would be 6, and that nothing was compared is worse.
+        process = self.vendor(5, "--set", "smoke", "--profile", "mxfp4/ocp", "--operation", "gemm")
+        self.assertIn("gemm under mxfp4/ocp: the plug-in does not offer it", process.stderr)
 
     def test_report_for_programs(self):
         path = self.folder / "report.json"
@@ -164,6 +167,29 @@ class RunTest(unittest.TestCase):
             self.assertEqual((progress / name).stat().st_mtime_ns, time_of_change, name)
         self.assertEqual((self.folder / "resumed").read_bytes(), (self.folder / "whole").read_bytes())
 
+    def test_a_changed_script_is_another_subject(self):
+        script = self.folder / "vendor.py"
+        right = (pathlib.Path(__file__).parents[2] / "docs" / "vendor_process.py").read_text()
+        script.write_text(right)
+        command = [FP4PROOF, "run", "--process", f"python3 {script}", "--set", "smoke", "--profile", "mxfp4/ocp",
+                   "--operation", "quantize", "--shard", "1/1", "--resume", self.folder / "progress"]
+        first = subprocess.run(command, capture_output=True, text=True, timeout=500)
+        self.assertEqual((first.returncode, first.stderr), (0, ""))
+        again = subprocess.run([*command, "--json", self.folder / "report"], capture_output=True, text=True, timeout=500)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("what else it loads", again.stderr)
+        files = json.loads((self.folder / "report").read_text())["subject"]["files"]
+        self.assertEqual(files, [{"path": str(script), "sha256": hashlib.sha256(right.encode()).hexdigest()}])
+        script.write_text(right + "\n# changed\n")
+        changed = subprocess.run(command, capture_output=True, text=True, timeout=500)
+        self.assertEqual(changed.returncode, 2, changed.stdout)
+        self.assertIn("another run", changed.stderr)
+        for option in (f"json={script}", f"html={shutil.which('python3')}"):
+            refused = subprocess.run([*command, "--report", option], capture_output=True, text=True, timeout=500)
+            self.assertEqual(refused.returncode, 2, refused.stdout)
+            self.assertIn("is the input", refused.stderr)
+        self.assertEqual(script.read_text(), right + "\n# changed\n")
+
     def test_timing(self):
         process = subprocess.run([FP4PROOF, "run", "--backend", REFERENCE, "--set", "smoke", "--profile", "mxfp4/ocp",
                                   "--timing"], capture_output=True, text=True, timeout=500)
@@ -181,7 +207,8 @@ class RunTest(unittest.TestCase):
         self.assertIn("no-such", self.run_backend(2, self.folder / "no-such.so").stderr)
         self.assertIn("--set", self.run_backend(2, REFERENCE, "--set", "small").stderr)
         self.run_backend(2, REFERENCE, "--set", "smoke", "--profile", "mxfp4/nothing")
-        self.run_backend(2, REFERENCE, "--set", "smoke", "--timeout", "0")
+        for seconds in ("0", "-1", "nan", "inf", "-inf"):
+            self.run_backend(2, REFERENCE, "--set", "smoke", f"--timeout={seconds}")
         text = self.folder / "text.so"
         text.write_text("no library\n")
         self.assertIn("could not be loaded", self.run_backend(4, text, "--set", "smoke").stderr)

@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -38,6 +39,8 @@ json table(const char* operation = "quantize") {
           {"tally", tally(3, 0, 0)},
           {"causes", json::object()},
           {"missing", 0},
+          {"waived", 0},
+          {"withdrawn", 0},
           {"nondeterministic", 0},
           {"offered_groups", 2},
           {"unsupported_groups", json::array()},
@@ -130,6 +133,28 @@ TEST(Judge, NothingComparedIsIncomplete) {
   json document = good_document();
   document["tally"] = tally(0, 0, 3);
   EXPECT_EQ(verdict::judge(document).code, ExitCode::incomplete);
+  EXPECT_NE(verdict::judge(document).reasons[0].text.find("offers none"), std::string::npos);
+  document["tables"][0]["waived"] = 2;
+  document["tables"][0]["withdrawn"] = 1;
+  const verdict::Judgement judgement = verdict::judge(document);
+  EXPECT_EQ(judgement.code, ExitCode::incomplete);
+  EXPECT_EQ(judgement.reasons[0].text, "no case was compared: 2 waived, 1 withdrawn, and none is left");
+}
+
+/// Who demands completeness takes no errata but the project's own.
+TEST(Judge, ForeignErrataAreNoWayAround) {
+  for (const bool is_strict : {false, true}) {
+    for (const bool is_foreign : {false, true}) {
+      json document = good_document();
+      document["demands"]["strict"] = is_strict;
+      document["cases"]["errata"] = {{"path", "ERRATA.json"}, {"foreign", is_foreign ? 1 : 0}};
+      document["tables"][0]["withdrawn"] = 3;
+      const ExitCode code = is_strict && is_foreign ? ExitCode::incomplete : ExitCode::conformant;
+      EXPECT_EQ(verdict::judge(document).code, code);
+      document["tables"][0]["withdrawn"] = 0;
+      EXPECT_EQ(verdict::judge(document).code, ExitCode::conformant);
+    }
+  }
 }
 
 TEST(Judge, FullIsNeverLess) {
@@ -172,6 +197,9 @@ TEST(Judge, LevelsAreNeverLowered) {
   json document = good_document();
   document["demands"]["level"] = "quick";
   document["cases"]["part"] = "1/2";
+  EXPECT_EQ(verdict::judge(document).code, ExitCode::incomplete);
+  document["cases"]["part"] = "1/1";
+  document["cases"]["shard"] = "13/13";
   EXPECT_EQ(verdict::judge(document).code, ExitCode::incomplete);
 }
 
@@ -270,6 +298,8 @@ TEST(Waivers, RefuseWhatIsNotWhole) {
            R"("class": "ties", "more": "x")" + tail, head + R"(, "owner": "o", "expiry": "2026-06-15")",
            head + R"(, "reason": "r", "expiry": "2026-06-15")", head + R"(, "reason": "r", "owner": "o")",
            head + R"(, "reason": "", "owner": "o", "expiry": "2026-06-15")",
+           head + R"(, "reason": " \t", "owner": "o", "expiry": "2026-06-15")",
+           head + R"(, "reason": "r", "owner": " ", "expiry": "2026-06-15")",
            head + R"(, "reason": 1, "owner": "o", "expiry": "2026-06-15")",
            head + R"(, "reason": "r", "owner": "o", "expiry": "2026-02-30")",
            head + R"(, "reason": "r", "owner": "o", "expiry": "15.06.2026")",
@@ -419,6 +449,50 @@ TEST(Merge, RefusesWhatIsNotOneRun) {
   std::vector<json> broken = parts;
   broken[2].erase("tables");
   EXPECT_EQ(merged(broken).error().kind, ErrorKind::corrupt);
+}
+
+/// Documents that contradict themselves.
+TEST(Merge, RefusesWhatDoesNotAddUp) {
+  const runners::CaseSource cases = runners::CaseSource::named(*suite::find_set("smoke"));
+  WrongSubject subject;
+  verdict::CheckRequest request = request_for(subject, cases);
+  request.operation = suite::Operation::quantize;
+  std::vector<json> parts;
+  for (std::uint32_t index = 1; index <= 2; ++index) {
+    request.shard = {index, 2};
+    Result<verdict::CheckOutcome> part = verdict::check(request);
+    ASSERT_TRUE(part.ok());
+    ASSERT_GT(part->document["tally"]["failed"], 0);
+    parts.push_back(std::move(part->document));
+  }
+  const auto kind_after = [&](const std::function<void(json&)>& change) {
+    json changed = parts[1];
+    change(changed);
+    const Result<json> merged = verdict::merge_shards({{"one", parts[0]}, {"two", changed}});
+    return merged.ok() ? std::string() : merged.error().kind == ErrorKind::corrupt ? "corrupt" : merged.error().message;
+  };
+  EXPECT_EQ(kind_after([](json&) {}), "");
+  for (const json& wrong :
+       std::vector<json>{-1, std::uint64_t{1} << 63, 607.0, 18446744073709551616.0, "3", nullptr, true}) {
+    EXPECT_EQ(kind_after([&](json& document) { document["tally"]["passed"] = wrong; }), "corrupt") << wrong;
+    EXPECT_EQ(kind_after([&](json& document) { document["tables"][0]["missing"] = wrong; }), "corrupt") << wrong;
+    EXPECT_EQ(kind_after([&](json& document) { document["tables"][0]["classes"].front()["failed"] = wrong; }),
+              "corrupt")
+        << wrong;
+  }
+  const std::vector<std::pair<const char*, std::function<void(json&)>>> lies = {
+      {"tallies cleared", [](json& document) { document["tally"] = document["tables"][0]["tally"] = tally(9, 0, 0); }},
+      {"the tally alone", [](json& document) { document["tally"]["failed"] = 0; }},
+      {"causes cleared", [](json& document) { document["tables"][0]["causes"] = json::object(); }},
+      {"verdict", [](json& document) { document["verdict"] = "PASS"; }},
+      {"exit code", [](json& document) { document["exit_code"] = 0; }},
+      {"reasons", [](json& document) { document["reasons"] = json::array(); }},
+      {"a shard as the whole", [](json& document) { document["cases"]["shard"] = "1/1"; }},
+      {"withdrawn by nobody", [](json& document) { document["tables"][0]["withdrawn"] = 1; }}};
+  for (const auto& [what, change] : lies) EXPECT_EQ(kind_after(change), "corrupt") << what;
+  json half = parts[0];
+  half["cases"]["shard"] = "1/1";
+  EXPECT_EQ(verdict::merge_shards({{"half", half}}).error().kind, ErrorKind::corrupt);
 }
 
 json diagnosis(const char* outcome, const std::vector<std::string>& changes, int mismatches) {
