@@ -19,7 +19,7 @@ namespace fp4proof::diagnose {
 enum class Outcome : std::uint8_t {
   explained,    ///< one set of changes gives every examined answer, the wrong and the right ones
   ambiguous,    ///< several smallest sets do, and the cases do not tell them apart
-  partial,      ///< no set gives all; some give part of the wrong answers
+  partial,      ///< no set gives all, some give part of the wrong answers; or only a fit that names no rule gives all
   unexplained,  ///< nothing that is known gives any of the wrong answers
 };
 inline constexpr std::array<std::string_view, 4> outcome_names = {"explained", "ambiguous", "partial", "unexplained"};

@@ -62,6 +62,10 @@ std::string to_text(const TableDiagnosis& diagnosis) {
       return fmt::format("{} explained equally by {} different changes, which these cases do not tell apart: {}",
                          all_of(diagnosis), diagnosis.explanations.size(), alternatives(diagnosis));
     case Outcome::partial:
+      if (diagnosis.explanations.front().explained == diagnosis.examined) {
+        return fmt::format("no known rule explains {}; the answers fit {}", examined_of(diagnosis),
+                           alternatives(diagnosis));
+      }
       return fmt::format("no change and no pair of changes explains {}{}; {}", several ? "all of " : "",
                          examined_of(diagnosis), parts(diagnosis));
     case Outcome::unexplained:

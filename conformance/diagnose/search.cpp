@@ -298,6 +298,12 @@ std::vector<Explanation> explanations_of(const std::vector<Candidate>& candidate
   return explanations;
 }
 
+/// A fit to the evidence explains a kernel that draws random words, and says of any other only where its answers lie.
+bool names_no_rule(const TableEvidence& table, const Candidate& candidate) {
+  const auto is_loose = [](const Change* change) { return change->cost >= cost_of_loose_fit; };
+  return table.asked->rounding != Rounding::stochastic && std::ranges::any_of(candidate.changes, is_loose);
+}
+
 }  // namespace
 
 TableDiagnosis diagnose_table(const TableEvidence& table) {
@@ -310,7 +316,9 @@ TableDiagnosis diagnose_table(const TableEvidence& table) {
   Search search(table);
   std::vector<Candidate> found = search.complete();
   if (!found.empty()) {
-    diagnosis.outcome = found.size() == 1 ? Outcome::explained : Outcome::ambiguous;
+    diagnosis.outcome = found.size() != 1 ? Outcome::ambiguous
+                        : names_no_rule(table, found.front()) ? Outcome::partial
+                                                              : Outcome::explained;
   } else {
     found = search.partial();
     diagnosis.outcome = found.empty() ? Outcome::unexplained : Outcome::partial;

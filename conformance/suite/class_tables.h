@@ -12,6 +12,7 @@ std::span<const CaseClass> scale_classes();
 std::span<const CaseClass> special_classes();
 std::span<const CaseClass> hif4_classes();
 std::span<const CaseClass> nvfp4_classes();
+std::span<const CaseClass> lane_classes();
 std::span<const CaseClass> matrix_classes();
 std::span<const CaseClass> random_classes();
 std::span<const CaseClass> stochastic_classes();

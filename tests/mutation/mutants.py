@@ -278,6 +278,14 @@ _LIST = [
      "values in the largest binade get one code (MXFP8, MXFP6)"),
     ("threshold-strict", LEVELS, "count -= scaled >= thresholds[c];", "count -= scaled > thresholds[c];",
      "a value at a threshold stays below it (lanes)"),
+    ("lane-14-ties", LEVELS, "count -= scaled >= thresholds[c];",
+     "count -= (scaled > thresholds[c]) | ((scaled >= thresholds[c]) & "
+     "MaskLanes{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, -1});",
+     "in lane 14 of 16 a value at a threshold stays below it"),
+    ("lane-9-maximum", LEVELS, "const auto magnitude = reinterpret_cast<MaskLanes>(w & float_magnitude_mask);\n    largest",
+     "const auto magnitude = reinterpret_cast<MaskLanes>(w & float_magnitude_mask) & "
+     "MaskLanes{-1, -1, -1, -1, -1, -1, -1, -1, -1, 0, -1, -1, -1, -1, -1, -1};\n    largest",
+     "lane 9 of 16 does not count for the scale"),
     ("stochastic-carry", LEVELS, "const MaskLanes carry = sum < random;", "const MaskLanes carry = sum <= random;",
      "a fraction of zero goes up (lanes)"),
     ("stochastic-kept-bits", LEVELS, "(fraction & grid.kept_bits) + random", "fraction + random",
