@@ -316,7 +316,7 @@ TableDiagnosis diagnose_table(const TableEvidence& table) {
   Search search(table);
   std::vector<Candidate> found = search.complete();
   if (!found.empty()) {
-    diagnosis.outcome = found.size() != 1 ? Outcome::ambiguous
+    diagnosis.outcome = found.size() != 1                     ? Outcome::ambiguous
                         : names_no_rule(table, found.front()) ? Outcome::partial
                                                               : Outcome::explained;
   } else {
