@@ -12,7 +12,6 @@ namespace {
 
 using suite::CaseTensor;
 using suite::GroupSpec;
-using suite::Operation;
 
 /// What decides about the shapes of a topic's tensors.
 struct Rules {

@@ -15,7 +15,6 @@ namespace fp4proof::minimize {
 namespace {
 
 using suite::CaseGroup;
-using suite::CaseTable;
 using suite::Operation;
 
 constexpr std::size_t cases_of_call = 1024;

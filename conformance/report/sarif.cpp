@@ -171,7 +171,8 @@ class Run {
                                      text_at(mismatch, "likely"), text_of(mismatch));
       if (!diagnosis.empty()) text += fmt::format("Diagnosis: {}\n", diagnosis);
       Json location = logical(mismatch, id, fmt::format("/{}/{}", text_at(mismatch, "group"), id));
-      add(rules_.index_of(text_at(mismatch, "cause"), kind), text, id + ":" + kind, location, bits_of(mismatch));
+      add(rules_.index_of(text_at(mismatch, "cause"), kind), text, fmt::format("{}:{}", id, kind), location,
+          bits_of(mismatch));
     }
   }
 

@@ -8,10 +8,10 @@ namespace fp4proof::suite {
 std::span<const CaseClass> case_classes() {
   static const std::vector<CaseClass> table = [] {
     std::vector<CaseClass> all;
-    for (const auto part : {grid_classes(), scale_classes(), special_classes(), hif4_classes(), nvfp4_classes(),
-                            lane_classes(), matrix_classes(), random_classes(), stochastic_classes(),
-                            dequantize_classes(), gemm_classes(), wild_classes(), correction_classes(),
-                            decomposition_classes()}) {
+    for (const auto part :
+         {grid_classes(), scale_classes(), special_classes(), hif4_classes(), nvfp4_classes(), lane_classes(),
+          matrix_classes(), random_classes(), stochastic_classes(), dequantize_classes(), gemm_classes(),
+          wild_classes(), correction_classes(), decomposition_classes()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -289,8 +289,8 @@ std::vector<CaseInput> largest_dots(const CaseContext& context) {
     b.code(2, k) = k == 4 ? minus : static_cast<std::uint8_t>(even ? 0 : 1 + k % 3);
   }
   // The smallest product, and two largest ones that cancel.
-  for (const auto& [k, code_a, code_b] : {std::tuple{0, std::uint8_t{1}, std::uint8_t{1}},
-                                          std::tuple{1, minus, minus}, std::tuple{2, spec.max_code, minus}}) {
+  for (const auto& [k, code_a, code_b] : {std::tuple{0, std::uint8_t{1}, std::uint8_t{1}}, std::tuple{1, minus, minus},
+                                          std::tuple{2, spec.max_code, minus}}) {
     a.code(4, static_cast<std::size_t>(k)) = code_a;
     b.code(3, static_cast<std::size_t>(k)) = code_b;
   }
@@ -299,8 +299,8 @@ std::vector<CaseInput> largest_dots(const CaseContext& context) {
   return cases;
 }
 
-/// Sums that are subnormal after the first block, then grow; in the second row the first products lie below the smallest
-/// number and are rounded to it or to zero.
+/// Sums that are subnormal after the first block, then grow; in the second row the first products lie below the
+/// smallest number and are rounded to it or to zero.
 std::vector<CaseInput> subnormal_sums(const CaseContext& context) {
   const Profile& profile = context.profile;
   const std::int64_t length = length_of(profile);
@@ -369,8 +369,9 @@ constexpr std::array table = {
               Operation::gemm, any_profile, chunk_edge},
     CaseClass{"gemm-scale-names", "A product takes the scale of another row or block, or A's scale for B's.",
               Operation::gemm, any_profile, scale_names},
-    CaseClass{"gemm-largest-dots", "Sums of products overflow a narrow accumulator, or lose the small beside the large.",
-              Operation::gemm, any_profile, largest_dots},
+    CaseClass{"gemm-largest-dots",
+              "Sums of products overflow a narrow accumulator, or lose the small beside the large.", Operation::gemm,
+              any_profile, largest_dots},
     CaseClass{"gemm-subnormal-sums", "A subnormal partial sum is flushed, or aligned a binade off.", Operation::gemm,
               is_mx, subnormal_sums},
     CaseClass{"gemm-zero-sums", "A sum of zeros, or one that cancels, is -0.", Operation::gemm, any_profile, zero_sums},

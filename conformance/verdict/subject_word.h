@@ -5,7 +5,8 @@
 
 namespace fp4proof::verdict {
 
-/// For a `kind` of the document's subject: "plug-in", "program", "function", "file"; the kind itself where it is another.
+/// For a `kind` of the document's subject: "plug-in", "program", "function", "file"; the kind itself where it is
+/// another.
 constexpr std::string_view word_of_subject(std::string_view kind) {
   if (kind == "plugin") return "plug-in";
   if (kind == "process") return "program";
