@@ -16,6 +16,8 @@ import time
 import unittest
 import uuid
 
+from process_marks import processes_with
+
 FP4PROOF = ""
 HOSTILE = ""
 VECTORS = pathlib.Path()
@@ -65,18 +67,6 @@ EXPECTED = {
     "run: crash at a NaN": ({4}, ABORTED + r"; case [0-9a-f]{16} fails alone\n"),
     "run: crash in company": ({4}, ABORTED + r"; the [345] cases from [0-9a-f]{16} to [0-9a-f]{16} fail only together"),
 }
-
-
-def processes_with(mark):
-    """Processes that inherited the environment variable `mark`."""
-    found = []
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if mark.encode() in (folder / "environ").read_bytes():
-                found.append(folder.name)
-        except OSError:
-            pass
-    return found
 
 
 def has_landlock():

@@ -14,6 +14,8 @@ import time
 import unittest
 import uuid
 
+from process_marks import processes_with
+
 FP4PROOF = ""
 VENDOR_PY = ""
 VENDOR_C = ""
@@ -75,18 +77,6 @@ EXPECTED = {
     "binary_stops": (4, CASES + r"ended with exit code 0 after 10 of \d+ bytes of its answer"),
     "binary_after_end": (4, CASES + r"wrote (?:4 bytes behind its answer|\"more\" between two questions)"),
 }
-
-
-def processes_with(mark):
-    """Processes that inherited the environment variable `mark`."""
-    found = []
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if mark.encode() in (folder / "environ").read_bytes():
-                found.append(folder.name)
-        except OSError:
-            pass
-    return found
 
 
 class ProcessTest(unittest.TestCase):

@@ -17,6 +17,7 @@ import unittest
 import uuid
 
 import zoo_page
+from process_marks import processes_with
 from zoo_faults import DEQUANTIZE, GEMM, KERNELS, MISBEHAVIOURS, QUANTIZE
 
 FP4PROOF = ""
@@ -124,18 +125,6 @@ class GoodKernelTest(unittest.TestCase):
             for operation in (QUANTIZE, DEQUANTIZE, GEMM):
                 if (operation, profile) != (GEMM, "mxfp8-e5m2/ocp"):  # not offered
                     self.assertGreater(passed.get((operation, profile), 0), 10, f"{operation} {profile}")
-
-
-def processes_with(mark):
-    """Processes that inherited the environment variable `mark`."""
-    found = []
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            if mark.encode() in (folder / "environ").read_bytes():
-                found.append(folder.name)
-        except OSError:
-            pass
-    return found
 
 
 class MisbehaviourTest(unittest.TestCase):
