@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "conformance/suite/generate_set.h"
+#include "conformance/verdict/document_fields.h"
 #include "conformance/verdict/judge.h"
 #include "conformance/verify/mismatch.h"
 
@@ -25,8 +26,6 @@ constexpr std::uint64_t largest_count = std::uint64_t{1} << 48;
 constexpr std::array<const char*, 3> tally_fields = {"passed", "failed", "skipped"};
 
 using Name = std::pair<std::string, std::string>;
-
-std::string text(const json& value, const char* field) { return value.at(field).get<std::string>(); }
 
 Name name_of_table(const json& value) { return {text(value, "operation"), text(value, "profile")}; }
 

@@ -6,6 +6,7 @@
 
 #include "conformance/suite/operation.h"
 #include "conformance/suite/sets.h"
+#include "conformance/verdict/document_fields.h"
 #include "conformance/verdict/requirement.h"
 #include "conformance/verdict/subject_word.h"
 #include "conformance/verify/mismatch.h"
@@ -15,10 +16,6 @@ namespace fp4proof::verdict {
 namespace {
 
 using nlohmann::json;
-
-std::string text(const json& value, const char* field) { return value.at(field).get<std::string>(); }
-
-std::uint64_t count(const json& value, const char* field) { return value.at(field).get<std::uint64_t>(); }
 
 std::string table_name(const json& table) {
   return fmt::format("{} under {}", text(table, "operation"), text(table, "profile"));

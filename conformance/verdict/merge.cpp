@@ -13,6 +13,7 @@
 #include "conformance/verdict/decomposed_cases.h"
 #include "conformance/verdict/document.h"
 #include "conformance/verdict/document_check.h"
+#include "conformance/verdict/document_fields.h"
 #include "conformance/verdict/explained_cases.h"
 #include "conformance/verdict/judge.h"
 #include "conformance/verdict/merge_diagnosis.h"
@@ -31,10 +32,6 @@ constexpr std::array<const char*, 6> common_fields = {"format",  "command", "too
                                                       "subject", "demands", "invocation"};
 
 Error usage(std::string message) { return {ErrorKind::usage, std::move(message)}; }
-
-std::string text(const json& value, const char* field) { return value.at(field).get<std::string>(); }
-
-std::uint64_t count(const json& value, const char* field) { return value.at(field).get<std::uint64_t>(); }
 
 void add_to(json& sum, const json& part, const char* field) { sum.at(field) = count(sum, field) + count(part, field); }
 

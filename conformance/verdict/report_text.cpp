@@ -6,6 +6,7 @@
 
 #include "conformance/vectors/os_error.h"
 #include "conformance/verdict/check.h"
+#include "conformance/verdict/document_fields.h"
 #include "conformance/verdict/subject_word.h"
 #include "conformance/verify/mismatch.h"
 
@@ -14,10 +15,6 @@ namespace fp4proof::verdict {
 namespace {
 
 using nlohmann::json;
-
-std::string text(const json& value, const char* field) { return value.at(field).get<std::string>(); }
-
-std::uint64_t count(const json& value, const char* field) { return value.at(field).get<std::uint64_t>(); }
 
 std::string tally_text(const json& tally) {
   return fmt::format("{} passed, {} failed, {} skipped", count(tally, "passed"), count(tally, "failed"),
