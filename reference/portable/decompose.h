@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "formats/decomposition.h"
 #include "formats/result.h"
 #include "formats/spec.h"
 #include "reference/portable/quantize.h"
@@ -15,14 +16,7 @@ namespace fp4proof::portable {
 /// F of rule D3: every term below is F times the error.
 int decomposition_factor(const Profile& profile);
 
-/// The terms of one element, F times each. All zero where the element is excluded.
-struct ErrorTerms {
-  double error = 0;
-  double scale = 0;
-  double deadzone = 0;
-  double grid = 0;
-  bool operator==(const ErrorTerms&) const = default;
-};
+using decomposition::ErrorTerms;
 
 /// Counts and sums over elements. Sums are of products of two terms, so they carry F^2.
 struct ErrorSplit {

@@ -8,14 +8,6 @@ namespace fp4proof::portable {
 
 namespace {
 
-double value_of(const Magnitude& m) { return static_cast<double>(m.significand) * pow2d(m.exponent); }
-
-Magnitude full_scale_of(const Profile& profile) {
-  if (profile.family == Family::hif4) return {7, 0};
-  const ElementSpec spec = element_spec(profile.element);
-  return element_magnitude(spec, spec.max_code);
-}
-
 std::uint32_t largest_finite(const std::uint32_t* words, int count) {
   std::uint32_t largest = 0;
   for (int i = 0; i < count; ++i) {
@@ -27,27 +19,19 @@ std::uint32_t largest_finite(const std::uint32_t* words, int count) {
 
 }  // namespace
 
-int decomposition_factor(const Profile& profile) {
-  if (profile.family == Family::hif4) return 7;
-  if (profile.element == Element::e2m1) return 6;
-  std::uint64_t odd = full_scale_of(profile).significand;
-  while (odd % 2 == 0) odd /= 2;
-  return static_cast<int>(odd);
-}
+int decomposition_factor(const Profile& profile) { return decomposition::factor(profile); }
 
 IdealQuantizer::IdealQuantizer(const Profile& profile)
-    : profile_(profile), factor_(decomposition_factor(profile)), full_scale_(full_scale_of(profile)) {
-  const ElementSpec spec = element_spec(profile.element);
-  const double power_of_two = factor_ / value_of(full_scale_);
-  for (int code = 0; code <= spec.max_code; ++code) {
+    : profile_(profile), factor_(decomposition::factor(profile)), full_scale_(decomposition::full_scale(profile)) {
+  for (int code = 0; code <= element_spec(profile.element).max_code; ++code) {
     const auto c = static_cast<std::uint8_t>(code);
-    levels_[c] = value_of(element_magnitude(spec, c)) * power_of_two;
+    levels_[c] = decomposition::ideal_level(profile, c);
   }
 }
 
 /// |word| over the unit of the block, largest / full scale.
 Magnitude IdealQuantizer::over_unit(std::uint32_t word, const Magnitude& largest) const {
-  return quotient(product(magnitude_of_bits(word), full_scale_), largest);
+  return decomposition::over_unit(full_scale_, word, largest);
 }
 
 /// Whether the largest magnitude of a part of the block, over the unit, is at least 2^log2. Infinity always is.
