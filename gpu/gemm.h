@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "formats/spec.h"
 #include "formats/spec_corrections.h"
@@ -35,7 +36,9 @@ struct GemmJob {
   std::int64_t k = 0;  ///< logical length of both sides
   GemmOperand a;
   GemmOperand b;
-  CorrectionStack stack;  ///< corrections of A; B is taken without a residual (CorrectionStack::without_residual())
+  CorrectionStack stack;  ///< corrections of A
+  /// Corrections of B; nothing: those of A without its residual (CorrectionStack::without_residual()).
+  std::optional<CorrectionStack> stack_b;
   Accumulator accumulator = Accumulator::seq512;
   float* c = nullptr;  ///< [batch, a.lines, b.lines], NaN canonical
 };
@@ -45,7 +48,11 @@ std::size_t gemm_workspace(const GemmJob& job);
 
 /// Multiplies. MXFP4 and HiF4 without macro blocks run on the tensor cores where the device has those of compute
 /// capability 9.0; tiles whose scales leave the range in which that is exact take a slower road with the same bits.
-/// Both sides need one block length.
+/// Both sides need one block length: 16, 32 or 64, or 8 for tiles of MX. Their elements and families may differ.
+/// Codes are aligned to 8 bytes, HiF4 scales to 4.
+/// Status::invalid: other block lengths, missing or misaligned pointers, a residual on both sides, unequal Hadamard
+/// transforms or macro sizes, macro blocks that hold no whole blocks. Status::unsupported: elements that no format of
+/// the family has.
 Status gemm(const GemmJob& job, void* workspace, std::size_t workspace_bytes, cudaStream_t stream);
 
 }  // namespace fp4proof::gpu
