@@ -64,6 +64,11 @@ FP4PROOF_HD constexpr BlockScan scan_block(const Profile& profile, const std::ui
   return scan;
 }
 
+/// The scan of two parts of a block together.
+FP4PROOF_HD constexpr BlockScan merged(const BlockScan& a, const BlockScan& b) {
+  return {a.amax_bits > b.amax_bits ? a.amax_bits : b.amax_bits, a.has_nan || b.has_nan, a.has_inf || b.has_inf};
+}
+
 /// Whether the whole block becomes NaN, is refused, or goes on.
 enum class BlockFate : std::uint8_t { quantize, nan_scale, reject_nan, reject_inf };
 

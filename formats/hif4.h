@@ -50,6 +50,20 @@ FP4PROOF_HD constexpr bool hif4_reaches(const Profile& profile, std::uint8_t e6m
   return floor_log2(m) >= log2_threshold;
 }
 
+/// The level-2 bit of a part whose largest magnitude is `max_bits` (infinity included), and the level-3 bit of a part
+/// that stands under the level-2 bit `above`.
+FP4PROOF_HD constexpr bool hif4_level2_bit(const Profile& profile, std::uint8_t e6m2, std::uint32_t max_bits) {
+  return hif4_reaches(profile, e6m2, max_bits, 2);
+}
+FP4PROOF_HD constexpr bool hif4_level3_bit(const Profile& profile, std::uint8_t e6m2, std::uint32_t max_bits,
+                                           bool above) {
+  return hif4_reaches(profile, e6m2, max_bits, above ? 2 : 1);
+}
+
+/// Rows that share their level-2 and level-3 bits.
+FP4PROOF_HD constexpr int hif4_level2_rows(const Profile& profile) { return profile.block.is_2d() ? 8 : 1; }
+FP4PROOF_HD constexpr int hif4_level3_rows(const Profile& profile) { return profile.block.is_2d() ? 4 : 1; }
+
 /// The code of one element, given the sum of its two level bits. Infinities clamp; NaN is coded +0.
 FP4PROOF_HD constexpr std::uint8_t hif4_encode_element(const Profile& profile, std::uint8_t e6m2, int levels,
                                                        std::uint32_t word, std::uint32_t random_word) {
@@ -75,28 +89,28 @@ FP4PROOF_HD constexpr std::uint32_t part_max(const Profile& profile, const std::
   return max;
 }
 
-/// The level bits of the row band that starts at `row`; each covers `part` columns and `part` rows (1 row in 1D).
+/// The level bits of the row band that holds `row`.
 FP4PROOF_HD constexpr std::uint32_t level2_bits(const Profile& profile, const std::uint32_t* words, int row,
                                                 std::uint8_t e6m2) {
-  const int rows = profile.block.is_2d() ? 8 : 1;
+  const int rows = hif4_level2_rows(profile);
   const int band = row - row % rows;
   std::uint32_t bits = 0;
   for (int k = 0; k < hif4_level2_count; ++k) {
     const std::uint32_t max = part_max(profile, words, band, 8 * k, rows, 8);
-    if (hif4_reaches(profile, e6m2, max, 2)) bits |= 1U << k;
+    if (hif4_level2_bit(profile, e6m2, max)) bits |= 1U << k;
   }
   return bits;
 }
 
 FP4PROOF_HD constexpr std::uint32_t level3_bits(const Profile& profile, const std::uint32_t* words, int row,
                                                 std::uint8_t e6m2, std::uint32_t level2) {
-  const int rows = profile.block.is_2d() ? 4 : 1;
+  const int rows = hif4_level3_rows(profile);
   const int band = row - row % rows;
   std::uint32_t bits = 0;
   for (int k = 0; k < hif4_level3_count; ++k) {
     const std::uint32_t max = part_max(profile, words, band, 4 * k, rows, 4);
-    const int above = static_cast<int>((level2 >> (k / 2)) & 1U);
-    if (hif4_reaches(profile, e6m2, max, 1 + above)) bits |= 1U << k;
+    const bool above = ((level2 >> (k / 2)) & 1U) != 0;
+    if (hif4_level3_bit(profile, e6m2, max, above)) bits |= 1U << k;
   }
   return bits;
 }
@@ -110,6 +124,12 @@ FP4PROOF_HD constexpr std::uint32_t row_word(const Profile& profile, const std::
 
 }  // namespace hif4_detail
 
+/// The E6M2 code of a group or tile from its scan; e6m2_nan where it becomes NaN.
+FP4PROOF_HD constexpr std::uint8_t hif4_block_scale(const Profile& profile, const BlockScan& scan) {
+  if (block_fate(profile, scan) == BlockFate::nan_scale) return e6m2_nan;
+  return scan.has_inf ? e6m2_max : hif4_scale_code(profile, scan.amax_bits);
+}
+
 /// One HiF4 group (or 64x64 tile) to its scale words and element codes.
 FP4PROOF_HD constexpr BlockStatus hif4_encode_block(const Profile& profile, const BlockEncoding& io) {
   const BlockShape shape = profile.block;
@@ -120,7 +140,7 @@ FP4PROOF_HD constexpr BlockStatus hif4_encode_block(const Profile& profile, cons
     case BlockFate::nan_scale: fill_block(io, shape, e6m2_nan); return BlockStatus::ok;
     case BlockFate::quantize: break;
   }
-  const std::uint8_t e6m2 = scan.has_inf ? e6m2_max : hif4_scale_code(profile, scan.amax_bits);
+  const std::uint8_t e6m2 = hif4_block_scale(profile, scan);
   for (int row = 0; row < shape.rows; ++row) {
     const bool shares_band = row % 4 != 0;  // rows of one 4-row band carry the same bits
     io.row_scales[row] = shares_band ? io.row_scales[row - 1] : hif4_detail::row_word(profile, io.words, row, e6m2);

@@ -223,6 +223,34 @@ FP4PROOF_HD constexpr std::uint8_t mx_block_scale(const Profile& profile, const 
   return mx_scale_code(profile, scan.amax_bits);
 }
 
+/// How the elements of a block become codes.
+enum class MxCoding : std::uint8_t {
+  none,     ///< under a NaN scale every code is 0
+  scaled,   ///< by mx_encode_element
+  flushed,  ///< TinyPolicy::flush_block: all zeros
+  zeroed,   ///< NanPolicy::scale_zero
+};
+
+/// `scale` is mx_block_scale() of the scan.
+FP4PROOF_HD constexpr MxCoding mx_coding(const Profile& profile, const BlockScan& scan, std::uint8_t scale) {
+  if (scale == e8m0_nan) return MxCoding::none;
+  if (scan.has_nan && profile.nan == NanPolicy::scale_zero) return MxCoding::zeroed;
+  const bool flushed = profile.tiny == TinyPolicy::flush_block && scale == 0;
+  return flushed ? MxCoding::flushed : MxCoding::scaled;
+}
+
+/// The code of one element, given as prepared_word(), of a block.
+FP4PROOF_HD constexpr std::uint8_t mx_element_code(const Profile& profile, MxCoding coding, std::uint8_t scale,
+                                                   std::uint32_t word, std::uint32_t random_word) {
+  switch (coding) {
+    case MxCoding::none: return 0;
+    case MxCoding::scaled: return mx_encode_element(profile, scale, word, random_word);
+    case MxCoding::flushed: return is_nan_bits(word) ? std::uint8_t{0} : zero_code(profile, word, false);
+    case MxCoding::zeroed: return mx_detail::zeroed_element(profile, word);
+  }
+  return 0;
+}
+
 /// One MX block (or 2D tile) to its scale code and element codes.
 FP4PROOF_HD constexpr BlockStatus mx_encode_block(const Profile& profile, const BlockEncoding& io) {
   const BlockScan scan = scan_block(profile, io.words, profile.block.size());
@@ -230,19 +258,12 @@ FP4PROOF_HD constexpr BlockStatus mx_encode_block(const Profile& profile, const 
   if (fate == BlockFate::reject_nan) return BlockStatus::rejected_nan;
   if (fate == BlockFate::reject_inf) return BlockStatus::rejected_inf;
   const std::uint8_t scale = mx_block_scale(profile, scan);
+  const MxCoding coding = mx_coding(profile, scan, scale);
   fill_block(io, profile.block, scale);
-  if (scale == e8m0_nan) return BlockStatus::ok;
-  const bool zeroed = scan.has_nan && profile.nan == NanPolicy::scale_zero;
-  const bool flushed = profile.tiny == TinyPolicy::flush_block && scale == 0;
+  if (coding == MxCoding::none) return BlockStatus::ok;
   for (int i = 0; i < profile.block.size(); ++i) {
-    const std::uint32_t word = prepared_word(profile, io.words[i]);
-    if (zeroed) {
-      io.codes[i] = mx_detail::zeroed_element(profile, word);
-    } else if (flushed) {
-      io.codes[i] = is_nan_bits(word) ? std::uint8_t{0} : zero_code(profile, word, false);
-    } else {
-      io.codes[i] = mx_encode_element(profile, scale, word, io.random != nullptr ? io.random[i] : 0);
-    }
+    io.codes[i] = mx_element_code(profile, coding, scale, prepared_word(profile, io.words[i]),
+                                  io.random != nullptr ? io.random[i] : 0);
   }
   return BlockStatus::ok;
 }

@@ -35,6 +35,13 @@ FP4PROOF_HD constexpr std::uint8_t nvfp4_encode_element(const Profile& profile, 
   return signed_code(profile, word, round_scaled(profile, scaled, random_word), underflows_float(scaled));
 }
 
+/// The scale code of a block from its scan; e4m3_scale_nan where it becomes NaN.
+FP4PROOF_HD constexpr std::uint8_t nvfp4_block_scale(const Profile& profile, const BlockScan& scan,
+                                                     float tensor_scale) {
+  if (block_fate(profile, scan) == BlockFate::nan_scale) return e4m3_scale_nan;
+  return scan.has_inf ? e4m3_scale_max : nvfp4_scale_code(scan.amax_bits, tensor_scale);
+}
+
 /// One NVFP4 block to its scale code and element codes.
 FP4PROOF_HD constexpr BlockStatus nvfp4_encode_block(const Profile& profile, const BlockEncoding& io) {
   const int size = profile.block.size();
@@ -45,7 +52,7 @@ FP4PROOF_HD constexpr BlockStatus nvfp4_encode_block(const Profile& profile, con
     case BlockFate::nan_scale: fill_block(io, profile.block, e4m3_scale_nan); return BlockStatus::ok;
     case BlockFate::quantize: break;
   }
-  const std::uint8_t scale = scan.has_inf ? e4m3_scale_max : nvfp4_scale_code(scan.amax_bits, io.tensor_scale);
+  const std::uint8_t scale = nvfp4_block_scale(profile, scan, io.tensor_scale);
   fill_block(io, profile.block, scale);
   for (int i = 0; i < size; ++i) {
     io.codes[i] = nvfp4_encode_element(profile, scale, io.tensor_scale, prepared_word(profile, io.words[i]),

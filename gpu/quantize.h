@@ -1,5 +1,6 @@
 #pragma once
-// Quantization on the device: any profile that neither refuses inputs nor packs in an order of its own.
+// Quantization on the device: any profile that does not refuse inputs. Packing is canonical (see CodedShape) whatever
+// nibble order, micro-exponent order and scale layout the profile names.
 //
 // Results depend on the arguments alone: not on the launch shape, the device or the road taken. Codes and scales are
 // bit for bit those of the CPU reference.
@@ -30,6 +31,8 @@ std::size_t quantize_workspace(const QuantizeJob& job);
 
 /// Quantizes job.input into `coded`. For a profile with a tensor scale coded.tensor_scales is written: amax / 2688 of
 /// each matrix of the batch.
+/// Blocks: those of the named profiles, and for MX also tiles of 8, 16, 32 or 64 rows and columns.
+/// Status::invalid: other blocks, pointers that are null or not aligned to their elements, three_quarters without MX.
 /// Status::unsupported: profiles whose NaN or infinity policy is `error`, and layouts that do not fit the scale size.
 /// No allocation and no synchronisation: it may be captured in a CUDA graph.
 Status quantize(const QuantizeJob& job, const Coded& coded, void* workspace, std::size_t workspace_bytes,

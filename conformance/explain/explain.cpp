@@ -10,7 +10,7 @@
 #include "conformance/explain/rules.h"
 #include "formats/block_codec.h"
 #include "formats/strict_math.h"
-#include "reference/portable/three_quarters.h"
+#include "formats/three_quarters.h"
 
 namespace fp4proof::explain {
 
@@ -79,7 +79,7 @@ CodecAnswer ask_codec(const Profile& profile, const BlockQuestion& question) {
   answer.codes.resize(static_cast<std::size_t>(profile.block.size()));
   const BlockEncoding io{question.words.data(), question.random.empty() ? nullptr : question.random.data(),
                          question.tensor_scale, answer.row_scales.data(), answer.codes.data()};
-  answer.status = question.three_quarters ? portable::three_quarters_block(profile, io) : encode_block(profile, io);
+  answer.status = question.three_quarters ? three_quarters_block(profile, io) : encode_block(profile, io);
   return answer;
 }
 

@@ -8,9 +8,9 @@
 #include "conformance/explain/number_text.h"
 #include "conformance/explain/rules.h"
 #include "formats/float_bits.h"
+#include "formats/three_quarters.h"
 #include "reference/exact/float_word.h"
 #include "reference/exact/scale.h"
-#include "reference/portable/three_quarters.h"
 
 namespace fp4proof::explain {
 
@@ -84,8 +84,7 @@ void tell_mx(const BlockFacts& facts, Explanation& explanation) {
   explanation.row_scales.assign(profile.block.rows, code);
   for (int i = 0; i < profile.block.size(); ++i) {
     const std::uint32_t word = facts.words[static_cast<std::size_t>(i)];
-    ElementStory story =
-        begin_story(explanation.question, i, three_quarters ? portable::three_quarters_of(word) : word);
+    ElementStory story = begin_story(explanation.question, i, three_quarters ? three_quarters_of(word) : word);
     if (zeroed) {
       tell_zeroed(profile, story);
     } else if (flushed) {

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "formats/float_bits.h"
+#include "formats/three_quarters.h"
 #include "reference/portable/correct.h"
 #include "reference/portable/corrected_parts.h"
 #include "reference/portable/macro_block.h"
-#include "reference/portable/three_quarters.h"
 
 namespace fp4proof::verify {
 
@@ -53,7 +53,7 @@ std::optional<PartWords> part_words(const Profile& profile, const suite::CaseGro
       {}, random.empty() ? random : in_rows(geometry, random), part.quantized.tensor_scale, geometry.columns};
   for (const float value : rows) {
     const std::uint32_t word = float_bits(value);
-    words.words.push_back(stack->three_quarters ? portable::three_quarters_of(word) : word);
+    words.words.push_back(stack->three_quarters ? three_quarters_of(word) : word);
   }
   return words;
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/three_quarters.h"
 #include "reference/portable/correct_kernels.h"
-#include "reference/portable/three_quarters.h"
 
 namespace fp4proof::portable {
 

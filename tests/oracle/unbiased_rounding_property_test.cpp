@@ -10,11 +10,11 @@
 #include "formats/block_codec.h"
 #include "formats/philox.h"
 #include "formats/spec_profiles.h"
+#include "formats/three_quarters.h"
 #include "reference/exact/element.h"
 #include "reference/exact/float_word.h"
 #include "reference/exact/scale.h"
 #include "reference/portable/correct.h"
-#include "reference/portable/three_quarters.h"
 
 namespace fp4proof {
 namespace {
@@ -43,8 +43,7 @@ Coded coded_with(Method method, const Profile& profile, const Block& block, std:
   const std::vector<std::uint32_t> random(size, value << (32 - profile.random_bits));
   Coded coded;
   const BlockEncoding io{block.data(), random.data(), 1.0F, &coded.scale, coded.codes.data()};
-  const BlockStatus status =
-      method == Method::plain ? encode_block(profile, io) : portable::three_quarters_block(profile, io);
+  const BlockStatus status = method == Method::plain ? encode_block(profile, io) : three_quarters_block(profile, io);
   EXPECT_EQ(status, BlockStatus::ok);
   return coded;
 }

@@ -3,15 +3,15 @@
 
 #include "formats/mx.h"
 
-namespace fp4proof::portable {
+namespace fp4proof {
 
 /// RN(0.75 x); NaN and infinity stay what they are.
-constexpr std::uint32_t three_quarters_of(std::uint32_t word) {
+FP4PROOF_HD constexpr std::uint32_t three_quarters_of(std::uint32_t word) {
   return is_finite_bits(word) ? float_bits(0.75F * float_from_bits(word)) : word;
 }
 
 /// One MX block or tile whose profile neither refuses nor changes its inputs (check_stack() sees to that).
-constexpr BlockStatus three_quarters_block(const Profile& profile, const BlockEncoding& io) {
+FP4PROOF_HD constexpr BlockStatus three_quarters_block(const Profile& profile, const BlockEncoding& io) {
   const BlockScan scan = scan_block(profile, io.words, profile.block.size());
   const std::uint8_t scale = mx_block_scale(profile, scan);
   fill_block(io, profile.block, scale);
@@ -23,4 +23,4 @@ constexpr BlockStatus three_quarters_block(const Profile& profile, const BlockEn
   return BlockStatus::ok;
 }
 
-}  // namespace fp4proof::portable
+}  // namespace fp4proof

@@ -1,0 +1,91 @@
+#include "gpu/quantize.h"
+
+#include "formats/block.h"
+#include "gpu/general_quantize.h"
+#include "gpu/launch.h"
+#include "gpu/tensor_scale.h"
+
+namespace fp4proof::gpu {
+
+namespace {
+
+bool has_tensor_scale(const Profile& profile) { return profile.family == Family::nvfp4 && profile.tensor_scale; }
+
+/// Blocks that the kernels can cut: those of the profiles, and MX tiles of 8, 16, 32 or 64 rows and columns.
+bool is_block(const Profile& profile) {
+  const auto is_extent = [](int n) { return n == 8 || n == 16 || n == 32 || n == 64; };
+  const BlockShape block = profile.block;
+  if (profile.family == Family::hif4) return block.cols == 64 && (block.rows == 1 || block.rows == 64);
+  return is_extent(block.cols) && (block.rows == 1 || is_extent(block.rows));
+}
+
+bool is_aligned(const void* pointer, int bytes) { return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0; }
+
+Status check(const QuantizeJob& job, const Coded& coded) {
+  const Profile& profile = job.profile;
+  const MatrixShape& shape = job.shape;
+  if (shape.batch < 0 || shape.rows < 0 || shape.columns < 0 || (shape.axis != 0 && shape.axis != 1)) {
+    return Status::invalid;
+  }
+  if (!is_block(profile)) return Status::invalid;
+  if (job.three_quarters && profile.family != Family::mx) return Status::invalid;
+  const int bits = profile.random_bits;
+  if (profile.rounding == Rounding::stochastic && bits != 8 && bits != 16 && bits != 32) return Status::invalid;
+  if (has_tensor_scale(profile) && shape.batch != 0 && coded.tensor_scales == nullptr) return Status::invalid;
+  if (shape.elements() != 0) {
+    if (job.input == nullptr || coded.codes == nullptr || coded.scales == nullptr) return Status::invalid;
+    if (!is_aligned(job.input, bytes_of(job.dtype))) return Status::invalid;
+  }
+  if (profile.nan == NanPolicy::error || profile.inf == InfPolicy::error) return Status::unsupported;
+  if (!scale_layout_fits(job.scale_layout, static_cast<std::size_t>(scale_bytes(profile.family)))) {
+    return Status::unsupported;
+  }
+  return Status::ok;
+}
+
+/// Fills the whole buffer where the layout has padding; the kernels write the scales alone.
+Status fill_scale_padding(const QuantizeJob& job, const Coded& coded, cudaStream_t stream) {
+  const CodedShape shape = coded_shape(job.profile, job.shape, job.scale_layout);
+  const std::int64_t scales = shape.batch * shape.lines * shape.blocks * shape.bytes_per_scale;
+  if (shape.scale_bytes() == scales) return Status::ok;
+  const auto bytes = static_cast<std::size_t>(shape.scale_bytes());
+  const cudaError_t error = cudaMemsetAsync(coded.scales, scale_padding, bytes, stream);
+  return error == cudaSuccess ? Status::ok : Status::launch_failed;
+}
+
+/// Codes and scales of a checked job that has elements, by the fastest road that takes it.
+Status quantize_elements(const QuantizeJob& job, const Coded& coded, cudaStream_t stream) {
+  return general_quantize(job, coded, stream);
+}
+
+}  // namespace
+
+std::size_t quantize_workspace(const QuantizeJob& job) {
+  return has_tensor_scale(job.profile) ? tensor_scale_workspace(job) : 0;
+}
+
+Status quantize(const QuantizeJob& job, const Coded& coded, void* workspace, std::size_t workspace_bytes,
+                cudaStream_t stream) {
+  if (const Status status = check(job, coded); status != Status::ok) return status;
+  if (has_tensor_scale(job.profile) && job.shape.batch != 0) {
+    if (workspace == nullptr || workspace_bytes < quantize_workspace(job)) return Status::small_workspace;
+    const Status status = write_tensor_scales(job, coded.tensor_scales, workspace, stream);
+    if (status != Status::ok) return status;
+  }
+  if (job.shape.elements() == 0) return Status::ok;
+  if (const Status status = fill_scale_padding(job, coded, stream); status != Status::ok) return status;
+  return quantize_elements(job, coded, stream);
+}
+
+Status quantize_both_axes(const QuantizeJob& job, const Coded& along_columns, const Coded& along_rows, void* workspace,
+                          std::size_t workspace_bytes, cudaStream_t stream) {
+  QuantizeJob one_axis = job;
+  one_axis.shape.axis = 1;
+  if (const Status status = check(one_axis, along_rows); status != Status::ok) return status;
+  const Status status = quantize(one_axis, along_columns, workspace, workspace_bytes, stream);
+  if (status != Status::ok) return status;
+  one_axis.shape.axis = 0;
+  return quantize(one_axis, along_rows, workspace, workspace_bytes, stream);
+}
+
+}  // namespace fp4proof::gpu
