@@ -26,7 +26,7 @@ struct HadamardSpec {
   std::uint8_t size = 0;  ///< 0 (off), 16 or 64 consecutive elements along K
   HadamardSigns signs = HadamardSigns::fixed;
   std::uint64_t seed = 0;  ///< Philox key of the signs, stream `hadamard`
-  constexpr bool is_on() const { return size != 0; }
+  FP4PROOF_HD constexpr bool is_on() const { return size != 0; }
   constexpr bool operator==(const HadamardSpec&) const = default;
 };
 
@@ -43,7 +43,7 @@ enum class MacroForm : std::uint8_t {
 struct MacroSpec {
   std::uint8_t size = 0;  ///< 0 (off), 32, 64 or 128 elements along K; size x size elements under a 2D profile
   MacroForm form = MacroForm::multiply;
-  constexpr bool is_on() const { return size != 0; }
+  FP4PROOF_HD constexpr bool is_on() const { return size != 0; }
   constexpr bool operator==(const MacroSpec&) const = default;
 };
 
@@ -75,7 +75,7 @@ struct ResidualSpec {
   float threshold = 0.0F;                          ///< tiles_above
   std::uint8_t tile_rows = 64;                     ///< top_tiles, tiles_above
   std::uint8_t tile_cols = 64;
-  constexpr bool is_on() const { return on; }
+  FP4PROOF_HD constexpr bool is_on() const { return on; }
   /// Whether the mask of a row depends on other rows: then a batch of one and a batch of many give different bits.
   constexpr bool mixes_rows() const { return on && mask != ResidualMask::dense && mask != ResidualMask::two_four; }
   constexpr bool operator==(const ResidualSpec&) const = default;

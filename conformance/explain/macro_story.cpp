@@ -66,13 +66,13 @@ Step byte_step(std::string_view rule, const MacroStory& story, bool by_rule) {
   const std::string text =
       by_rule ? why + ": b = 0"
               : fmt::format("bits 22:15 of q: {} = {}, f = 1 + {}/256 = {}", binary_text(story.field, 8), story.field,
-                            story.field, float_text(float_bits(portable::macro_factor(story.field))));
+                            story.field, float_text(float_bits(macro_factor(story.field))));
   return {"macro-field", rule, "b", text, Rational(by_rule ? 0 : story.field)};
 }
 
 /// `multiply`: f M against max 2^k.
 Step limit_step(const MacroStory& story, const std::string& max) {
-  const Rational factor = exact::float_value(float_bits(portable::macro_factor(story.field)));
+  const Rational factor = exact::float_value(float_bits(macro_factor(story.field)));
   const Rational scaled = factor * exact::float_value(story.largest);
   const Rational limit = exact::float_value(float_bits(1.0F)).scaled(*story.k);
   return {"macro-limit", rule::macro_multiply, "f M",
@@ -112,7 +112,7 @@ MacroStory tell_macro(const Profile& profile, const MacroSpec& macro, const port
     story.lowered = story.byte != story.field;
     story.steps.push_back(limit_step(story, max_text));
   }
-  const std::uint32_t factor = float_bits(portable::macro_factor(story.byte));
+  const std::uint32_t factor = float_bits(macro_factor(story.byte));
   story.steps.push_back({"macro-factor", rule, "factor",
                          fmt::format("byte 0x{:02x}, f = {}", story.byte, float_text(factor)),
                          exact::float_value(factor)});

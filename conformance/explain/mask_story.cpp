@@ -61,7 +61,7 @@ MaskDecision tell_two_four(const MaskFacts& facts, std::int64_t row, std::int64_
 MaskDecision tell_channels(const MaskFacts& facts, std::int64_t row, std::int64_t column) {
   const portable::Geometry& g = facts.geometry;
   const bool kept = facts.mask[static_cast<std::size_t>(row * g.columns + column)] != 0;
-  const std::int64_t count = portable::kept_count(facts.spec.fraction, g.columns);
+  const std::int64_t count = kept_count(facts.spec.fraction, g.columns);
   return {rule::mask_channels, kept, false,
           fmt::format("sum of r^2 of each of the {} columns over {} rows", g.columns, g.rows),
           fmt::format("the ceil({} * {}) = {} largest are kept, between equals the lower column; column {} is {}",
@@ -111,10 +111,10 @@ MaskDecision tell_tiles(const MaskFacts& facts, std::int64_t row, std::int64_t c
             fmt::format("{} the threshold {}: {}", kept ? "exceeds" : "does not exceed", facts.spec.threshold,
                         kept_text(kept))};
   }
-  return {rule::mask_tiles, kept, false, what,
-          fmt::format(
-              "the ceil({} * {}) = {} tiles with the largest are kept, between equals the first; this one is {}",
-              facts.spec.fraction, tile.count, portable::kept_count(facts.spec.fraction, tile.count), kept_text(kept))};
+  return {
+      rule::mask_tiles, kept, false, what,
+      fmt::format("the ceil({} * {}) = {} tiles with the largest are kept, between equals the first; this one is {}",
+                  facts.spec.fraction, tile.count, kept_count(facts.spec.fraction, tile.count), kept_text(kept))};
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::int64_t residual_code_bits(const Corrected& corrected, const portable::Tens
     case ResidualMask::dense: return geometry.rows * geometry.padded_columns * bits;
     case ResidualMask::two_four: return geometry.rows * (geometry.padded_columns / 4) * (2 * bits + 4);
     case ResidualMask::top_channels:
-      return geometry.rows * portable::kept_count(spec.fraction, geometry.columns) * bits + geometry.columns;
+      return geometry.rows * kept_count(spec.fraction, geometry.columns) * bits + geometry.columns;
     case ResidualMask::top_tiles:
     case ResidualMask::tiles_above: return kept_elements(corrected, tensor) * bits + tiles_of(spec, geometry);
   }

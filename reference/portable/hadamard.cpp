@@ -1,6 +1,7 @@
 #include "reference/portable/hadamard.h"
 
 #include "formats/float_bits.h"
+#include "formats/hadamard.h"
 #include "formats/philox.h"
 #include "reference/portable/lanes.h"
 #include "reference/portable/vectorize.h"
@@ -88,9 +89,9 @@ FP4PROOF_CLONES void transform_groups_64(const std::uint32_t* signs, std::int64_
 HadamardTransform::HadamardTransform(const HadamardSpec& spec, std::uint32_t product, std::int64_t columns)
     : size_(spec.size), signs_(static_cast<std::size_t>(columns), 0) {
   if (spec.signs == HadamardSigns::none) return;
-  const std::uint32_t step = spec.signs == HadamardSigns::fresh ? product : 0;
+  const std::uint32_t step = hadamard_step(spec.signs, product);
   for (std::size_t k = 0; k < signs_.size(); ++k) {
-    signs_[k] = random_word(spec.seed, Stream::hadamard, step, k) & float_sign_mask;
+    signs_[k] = hadamard_sign(random_word(spec.seed, Stream::hadamard, step, k));
   }
 }
 

@@ -2,31 +2,12 @@
 
 #include <algorithm>
 
-#include "formats/mx.h"
+#include "formats/macro_block.h"
 #include "formats/strict_math.h"
 
 namespace fp4proof::portable {
 
 namespace {
-
-constexpr std::uint8_t mantissa_byte(std::uint32_t word) { return static_cast<std::uint8_t>(word >> 15); }
-
-std::uint8_t multiply_byte(float max, std::uint32_t largest_bits) {
-  const float largest = float_from_bits(largest_bits);
-  const std::uint32_t quotient = float_bits(max / largest);
-  if (largest_bits == 0 || is_inf_bits(quotient)) return 0;
-  const std::uint8_t byte = mantissa_byte(quotient);
-  const double scaled = double{largest} * double{macro_factor(byte)};
-  const double limit = double{max} * pow2d(-floor_log2_bits(quotient));
-  // 0 wraps to 255: f = 511/256 with the next smaller power of two.
-  return scaled > limit ? static_cast<std::uint8_t>(byte - 1) : byte;
-}
-
-std::uint8_t divide_byte(float max, std::uint32_t largest_bits) {
-  const std::uint32_t quotient = float_bits(float_from_bits(largest_bits) / max);
-  const bool is_normal = quotient >= 0x00800000U;
-  return is_normal ? mantissa_byte(quotient) : std::uint8_t{0};
-}
 
 std::uint32_t largest_finite_bits(std::span<const float> values) {
   std::uint32_t largest = 0;
@@ -63,11 +44,6 @@ void divide_all(std::span<float> values, float factor) {
 }
 
 }  // namespace
-
-std::uint8_t macro_byte(MacroForm form, Element element, std::uint32_t largest_bits) {
-  const float max = mx_detail::element_max(element_spec(element));
-  return form == MacroForm::multiply ? multiply_byte(max, largest_bits) : divide_byte(max, largest_bits);
-}
 
 std::vector<std::uint8_t> macro_bytes(const Profile& profile, const MacroSpec& macro, const Geometry& geometry,
                                       std::span<const float> rows) {

@@ -5,22 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "formats/macro_block.h"
 #include "formats/spec.h"
 #include "formats/spec_corrections.h"
 #include "reference/portable/correct.h"
 
 namespace fp4proof::portable {
-
-/// The factor byte of a macro block whose largest finite magnitude is the binary32 word `largest_bits` (C15, C16).
-std::uint8_t macro_byte(MacroForm form, Element element, std::uint32_t largest_bits);
-
-/// f = 1 + byte / 256, exact.
-constexpr float macro_factor(std::uint8_t byte) { return static_cast<float>(256 + byte) / 256.0F; }
-
-/// The weight g of a macro block in a product (C19): RN(1 / f) under `multiply`, f under `divide`.
-constexpr float macro_weight(MacroForm form, std::uint8_t byte) {
-  return form == MacroForm::multiply ? 1.0F / macro_factor(byte) : macro_factor(byte);
-}
 
 /// The weights g of every row and macro block of one part of `corrected`, row-major [rows, macro_blocks_per_row()];
 /// empty without macro blocks.

@@ -4,23 +4,9 @@
 #include <array>
 #include <numeric>
 
-#include "formats/magnitude.h"
-
 namespace fp4proof::portable {
 
 namespace {
-
-/// |value| as a number that orders like it, NaN as 0.
-std::uint32_t order_of(float value) {
-  const std::uint32_t magnitude = float_bits(value) & float_magnitude_mask;
-  return is_nan_bits(magnitude) ? 0 : magnitude;
-}
-
-/// value^2, exact; NaN gives 0.
-double square_of(float value) {
-  const double wide = is_nan_bits(float_bits(value)) ? 0.0 : double{value};
-  return wide * wide;
-}
 
 /// Flags the `count` largest measures; between equals the one that comes first.
 std::vector<std::uint8_t> keep_largest(const std::vector<double>& measures, std::int64_t count) {
@@ -136,26 +122,6 @@ std::vector<std::uint8_t> tile_mask(const ResidualSpec& spec, const Geometry& g,
 }
 
 }  // namespace
-
-std::int64_t kept_count(float fraction, std::int64_t count) {
-  const Magnitude m = magnitude_of_bits(float_bits(fraction));
-  const Magnitude all = product(m, {static_cast<std::uint64_t>(count), 0});
-  const std::uint64_t whole = round_to_step(all, 0, Rounding::rtz, 0, 0);
-  const bool is_whole = compare(all, {whole, 0}) == 0;
-  return static_cast<std::int64_t>(whole) + (is_whole ? 0 : 1);
-}
-
-void keep_two_of_four(const float* residual, std::uint8_t* kept) {
-  for (int i = 0; i < 4; ++i) {
-    int larger = 0;  // how many of the four come before element i
-    for (int j = 0; j < 4; ++j) {
-      const std::uint32_t mine = order_of(residual[i]);
-      const std::uint32_t other = order_of(residual[j]);
-      larger += other > mine || (other == mine && j < i) ? 1 : 0;
-    }
-    kept[i] = larger < 2 ? 1 : 0;
-  }
-}
 
 std::vector<std::uint8_t> residual_mask(const ResidualSpec& spec, const Geometry& geometry,
                                         std::span<const float> input, std::span<const float> residual) {

@@ -5,17 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "formats/residual_mask.h"
 #include "formats/spec.h"
 #include "formats/spec_corrections.h"
 #include "reference/portable/geometry.h"
 
 namespace fp4proof::portable {
-
-/// ceil(fraction * count), exact, for a fraction of (0, 1].
-std::int64_t kept_count(float fraction, std::int64_t count);
-
-/// C22: flags of four consecutive columns, 1 where an element is kept.
-void keep_two_of_four(const float* residual, std::uint8_t* kept);
 
 /// One flag an element, row-major [rows, columns], 1 where the element is kept. `input` is the input of the inner
 /// quantizer and `residual` the r of C20, both row-major [rows, columns].

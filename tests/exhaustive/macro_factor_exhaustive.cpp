@@ -90,7 +90,7 @@ Tally check(const Case& tested, Element element, std::uint32_t word) {
   tally.without_quotient = expected.has_quotient ? 0 : 1;
   tally.lowered = expected.lowered ? 1 : 0;
   tally.wrapped = expected.lowered && expected.byte == 255 ? 1 : 0;
-  const int byte = portable::macro_byte(MacroForm::multiply, element, word);
+  const int byte = macro_byte(MacroForm::multiply, element, word);
   bool good = byte == expected.byte;
   if (expected.has_quotient) {
     const Parts m = parts_of(word);

@@ -24,10 +24,11 @@ SUMS = "reference/portable/gemm_sums.cpp"
 GEMM = "reference/portable/gemm.cpp"
 CORE = "reference/portable/tensor_core_model.cpp"
 GEOMETRY = "reference/portable/geometry.cpp"
-MACRO = "reference/portable/macro_block.cpp"
-MACRO_H = "reference/portable/macro_block.h"
+MACRO = "formats/macro_block.h"
 MASK = "reference/portable/residual_mask.cpp"
+MASK_RULES = "formats/residual_mask.h"
 HADAMARD = "reference/portable/hadamard.cpp"
+HADAMARD_SIGNS = "formats/hadamard.h"
 SEGMENT = "reference/portable/correct_segment.cpp"
 KERNELS = "reference/portable/correct_kernels.cpp"
 CORRECTED = "reference/portable/corrected_gemm.cpp"
@@ -232,12 +233,12 @@ _LIST = [
      "products are compared with seven bits"),
     ("infinity-sets-no-level", HIF4, "if (max_bits == float_infinity_bits) return true;",
      "if (max_bits == float_infinity_bits) return false;", "an infinity sets no micro-exponent"),
-    ("level3-forgets-level2", HIF4, "if (hif4_reaches(profile, e6m2, max, 1 + above)) bits |= 1U << k;",
-     "if (hif4_reaches(profile, e6m2, max, above < 0 ? 2 : 1)) bits |= 1U << k;",
+    ("level3-forgets-level2", HIF4, "return hif4_reaches(profile, e6m2, max_bits, above ? 2 : 1);",
+     "return hif4_reaches(profile, e6m2, max_bits, above && max_bits == 0 ? 2 : 1);",
      "level 3 forgets the level-2 bit above it (scalar road)"),
-    ("tile-level2-rows", HIF4, "const int rows = profile.block.is_2d() ? 8 : 1;", "const int rows = profile.block.is_2d() ? 4 : 1;",
+    ("tile-level2-rows", HIF4, "return profile.block.is_2d() ? 8 : 1;", "return profile.block.is_2d() ? 4 : 1;",
      "level-2 parts of a tile have four rows"),
-    ("tile-level3-rows", HIF4, "const int rows = profile.block.is_2d() ? 4 : 1;", "const int rows = profile.block.is_2d() ? 8 : 1;",
+    ("tile-level3-rows", HIF4, "return profile.block.is_2d() ? 4 : 1;", "return profile.block.is_2d() ? 8 : 1;",
      "level-3 parts of a tile have eight rows"),
     ("tile-band", HIF4, "const bool shares_band = row % 4 != 0;", "const bool shares_band = row % 8 != 0;",
      "eight rows of a tile share their bits"),
@@ -376,7 +377,7 @@ _LIST = [
      "macro factors are rounded, not cut"),
     ("macro-limit", MACRO, "return scaled > limit ? static_cast<std::uint8_t>(byte - 1) : byte;",
      "return scaled > 2 * limit ? static_cast<std::uint8_t>(byte - 1) : byte;", "a macro factor may pass the largest element"),
-    ("macro-zero", MACRO, "if (largest_bits == 0 || is_inf_bits(quotient)) return 0;", "if (largest_bits == 0) return 0;",
+    ("macro-zero", MACRO, "  if (is_inf_bits(quotient)) return 0;\n", "",
      "the macro factor of tiny maxima is taken from an infinite quotient"),
     ("macro-divide-subnormal", MACRO, "return is_normal ? mantissa_byte(quotient) : std::uint8_t{0};",
      "return mantissa_byte(quotient);", "a subnormal quotient gives a macro factor"),
@@ -386,7 +387,7 @@ _LIST = [
     ("macro-tail", SEGMENT, "change(words + first, std::min<int>(stack_.macro.size, segment.width - first),",
      "change(words + first, std::min<int>(stack_.macro.size, first == 0 ? segment.width : profile_.block.cols),",
      "a macro block after the first is one block long"),
-    ("macro-weight", MACRO_H, "return form == MacroForm::multiply ? 1.0F / macro_factor(byte) : macro_factor(byte);",
+    ("macro-weight", MACRO, "return form == MacroForm::multiply ? 1.0F / macro_factor(byte) : macro_factor(byte);",
      "return form == MacroForm::multiply ? 2.0F - macro_factor(byte) : macro_factor(byte);", "1 / f is taken as 2 - f"),
     ("macro-slice-weight", SUMS, "part[i * tile_columns + j] * (weight * weights_b[j])", "part[i * tile_columns + j] * weight * weights_b[j]",
      "macro weights are applied one after the other"),
@@ -395,10 +396,10 @@ _LIST = [
      "a tie across the four goes to the higher column"),
     ("mask-nan", KERNELS, "mine = mine > infinity ? MaskLanes{} : mine;", "mine = mine > infinity ? mine : mine;",
      "a NaN residual outranks numbers"),
-    ("mask-tie-scalar", MASK, "larger += other > mine || (other == mine && j < i) ? 1 : 0;",
+    ("mask-tie-scalar", MASK_RULES, "larger += other > mine || (other == mine && j < i) ? 1 : 0;",
      "larger += other > mine || (other == mine && j > i) ? 1 : 0;", "a tie goes to the higher column (scalar road)"),
-    ("kept-count", MASK, "(is_whole ? 0 : 1);", "(is_whole ? 0 : 0);", "the number of kept channels is cut, not rounded up"),
-    ("channel-measure", MASK, "return wide * wide;", "return wide < 0 ? -wide : wide;", "channels are ranked by the sum of magnitudes"),
+    ("kept-count", MASK_RULES, "(is_whole ? 0 : 1);", "(is_whole ? 0 : 0);", "the number of kept channels is cut, not rounded up"),
+    ("channel-measure", MASK_RULES, "return wide * wide;", "return wide < 0 ? -wide : wide;", "channels are ranked by the sum of magnitudes"),
     ("tile-above", MASK, "measures[i] > double{spec.threshold} ? 1 : 0", "measures[i] >= double{spec.threshold} ? 1 : 0",
      "a tile at the threshold is kept"),
     ("tile-edge", MASK, "row < std::min(first_row + tile_rows, rows)", "row < std::min(first_row + tile_rows, first_row + tile_rows > rows ? first_row : rows)",
@@ -407,7 +408,7 @@ _LIST = [
      "constexpr float factor = Vectors == 1 ? 0.25F : 0.0625F;", "size 64 is normalised twice"),
     ("hadamard-order", HADAMARD, "for (int h = 1; h < Vectors; h *= 2) {", "for (int h = Vectors / 2; h >= 1; h /= 2) {",
      "the last butterflies run in another order"),
-    ("hadamard-fresh", HADAMARD, "spec.signs == HadamardSigns::fresh ? product : 0;", "spec.signs == HadamardSigns::fresh ? 0 : 0;",
+    ("hadamard-fresh", HADAMARD_SIGNS, "signs == HadamardSigns::fresh ? product : 0;", "signs == HadamardSigns::fresh ? 0 : 0;",
      "fresh signs are those of product 0"),
     ("hadamard-inverse-signs", HADAMARD, "load_signs(signs + group + k * lane_count, is_inverse, after);",
      "load_signs(signs + group + k * lane_count, !is_inverse, after);", "signs enter again behind the butterflies"),
