@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "formats/host_device.h"
 #include "gpu/status.h"
 
 namespace fp4proof::gpu {
@@ -12,7 +13,7 @@ namespace fp4proof::gpu {
 /// What the launch before it came to.
 inline Status launch_status() { return cudaGetLastError() == cudaSuccess ? Status::ok : Status::launch_failed; }
 
-constexpr std::int64_t ceil_div(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit; }
+FP4PROOF_HD constexpr std::int64_t ceil_div(std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit; }
 
 /// Blocks of a one-dimensional grid for `units` of work, `per_block` each. Kernels step by the whole grid, so that the
 /// limit of the grid's size limits nothing.
