@@ -47,7 +47,7 @@ FP4PROOF_HD inline std::uint32_t packed_e2m1_f16(std::uint32_t scaled) {
 /// 31:28 the upper one. The other bytes are not zero.
 FP4PROOF_HD inline std::uint32_t packed_e2m1(std::uint32_t words, std::uint32_t inverse_scale) {
   const std::uint32_t sums = packed_e2m1_f16(packed_scaled_f16(packed_magnitude(words), inverse_scale));
-  const std::uint32_t coded = (sums & packed_magnitude_mask) | (words & packed_sign_mask);
+  const std::uint32_t coded = sums | (words & packed_sign_mask);
   // Times 2^24 brings the lower code from 2:0 to 26:24, times 2^12 its sign from 15 to 27 and the upper code from 18:16
   // to 30:28; the upper sign stays at 31. The 1024 in both halves goes along and is taken off.
   constexpr std::uint32_t gather = 0x01001001U;
@@ -59,6 +59,67 @@ FP4PROOF_HD inline std::uint32_t packed_e2m1(std::uint32_t words, std::uint32_t 
 FP4PROOF_HD inline std::uint32_t gathered_top_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t c,
                                                     std::uint32_t d) {
   return permuted_bytes(permuted_bytes(a, b, 0x0073U), permuted_bytes(c, d, 0x0073U), 0x5410U);
+}
+
+/// Four E2M1 codes of each of two columns, from the bfloat16 words of two neighbouring columns in four rows: bits 15:0
+/// the lower column, bits 31:16 the upper one, the first row in the lowest nibble.
+FP4PROOF_HD inline std::uint32_t packed_e2m1_rows(const std::uint32_t* words, std::uint32_t inverse_scales) {
+  std::uint32_t rows = 0;
+  for (int i = 3; i >= 0; --i) {
+    const std::uint32_t sums = packed_e2m1_f16(packed_scaled_f16(packed_magnitude(words[i]), inverse_scales));
+    rows = rows * 16U + (sums | (words[i] >> 12 & both_halves(8U)));
+  }
+  constexpr std::uint32_t bias = both_halves(0x6400U);
+  return rows - bias * 0x1111U;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Scale codes of two blocks at once
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// A scale rule as arithmetic on the bfloat16 word of amax: the exponent field of word + add, less `drop`, not below 0;
+/// `add` is less by `odd` where the field of the word itself is odd. All in both halves.
+struct PackedScaleRule {
+  std::uint32_t add;
+  std::uint32_t odd;
+  std::uint32_t drop;
+};
+
+/// MX13 of docs/rules-mx.md for E2M1, ScaleArithmetic::exact. With 7 fraction bits: `rceil` goes up above 1.5, `even`
+/// from 1.75, `nearest` above 1.125 to half the exponent of amax / 4; at 1.125 the even code wins.
+FP4PROOF_HD constexpr PackedScaleRule packed_scale_rule(ScaleRule rule) {
+  constexpr std::uint32_t two = both_halves(2U);
+  switch (rule) {
+    case ScaleRule::floor: return {0, 0, two};
+    case ScaleRule::ceil: return {both_halves(0x7FU), 0, two};
+    case ScaleRule::rceil: return {both_halves(0x3FU), 0, two};
+    case ScaleRule::even: return {both_halves(0x20U), 0, two};
+    case ScaleRule::nearest: return {both_halves(0x70U), both_halves(1U), both_halves(3U)};
+  }
+  return {};
+}
+
+/// The scale codes of two blocks from the bfloat16 words of their largest magnitudes. Means nothing where
+/// packed_not_finite() is set.
+FP4PROOF_HD inline std::uint32_t packed_scale_codes(std::uint32_t amax, const PackedScaleRule& rule) {
+  constexpr std::uint32_t fields = both_halves(0x1FFU);
+  const std::uint32_t sum = amax + rule.add - (amax >> 7 & rule.odd);
+  return packed_max_u16(sum >> 7 & fields, rule.drop) - rule.drop;
+}
+
+/// Whether a magnitude is infinite or NaN, in the sign bit of its half.
+FP4PROOF_HD constexpr std::uint32_t packed_not_finite(std::uint32_t magnitudes) {
+  return (magnitudes + both_halves(0x80U)) & packed_sign_mask;
+}
+
+/// packed_inverse_scale() of two scale codes up to 253, which is as far as bfloat16 blocks go.
+FP4PROOF_HD constexpr std::uint32_t packed_inverse_scales(std::uint32_t scale_codes) {
+  return both_halves(254U << 7) - scale_codes * 128U;
+}
+
+/// The same two codes, 255 where `not_finite` says so.
+FP4PROOF_HD inline std::uint32_t packed_marked_codes(std::uint32_t scale_codes, std::uint32_t not_finite) {
+  return scale_codes | (not_finite >> 7) - (not_finite >> 15);
 }
 
 }  // namespace fp4proof::gpu

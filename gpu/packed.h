@@ -131,16 +131,21 @@ FP4PROOF_HD inline std::uint32_t packed_max_u16(std::uint32_t a, std::uint32_t b
 #endif
 }
 
-/// Four of the eight bytes of a (bytes 0..3) and b (bytes 4..7): nibble i of `selector` (0..7) says which becomes byte
-/// i.
+/// Four of the eight bytes of a (bytes 0..3) and b (bytes 4..7): nibble i of `selector` says which becomes byte i. With
+/// 8 added to the nibble all eight bits are the top bit of that byte.
 FP4PROOF_HD inline std::uint32_t permuted_bytes(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
 #if defined(__CUDA_ARCH__)
-  return __byte_perm(a, b, selector);
+  std::uint32_t d;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(selector));
+  return d;
 #else
   const std::uint64_t bytes = std::uint64_t{b} << 32 | a;
   std::uint32_t result = 0;
-  for (int i = 0; i < 4; ++i)
-    result |= static_cast<std::uint32_t>(bytes >> 8 * (selector >> 4 * i & 7U) & 0xFFU) << 8 * i;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint32_t choice = selector >> (4 * i) & 0xFU;
+    const auto byte = static_cast<std::uint32_t>(bytes >> (8U * (choice & 7U)) & 0xFFU);
+    result |= ((choice & 8U) == 0 ? byte : (byte >> 7) * 0xFFU) << (8 * i);
+  }
   return result;
 #endif
 }
