@@ -1,0 +1,121 @@
+#include "formats/float_bits.h"
+#include "formats/strict_math.h"
+#include "gpu/gemm_bf16.h"
+#include "gpu/launch.h"
+
+namespace fp4proof::gpu {
+
+namespace {
+
+constexpr int chunk_elements = 512;
+
+constexpr int tile = 64;               ///< rows and columns of C that a block of threads computes
+constexpr int threads = 256;           ///< 16 x 16
+constexpr int lanes = 16;              ///< a thread has the rows and columns lane, lane + 16, ... of the tile
+constexpr int per_thread = 4;          ///< rows of a thread, columns of a thread
+constexpr int stage = 32;              ///< elements of k in shared memory at a time; divides a chunk
+constexpr int row_floats = stage + 4;  ///< 16 bytes more, so that neighbouring rows begin in other banks
+
+/// Fills `rows` with `stage` elements of 64 rows; +0 where there are none.
+__device__ void load_rows(const std::uint16_t* words, std::int64_t lines, std::int64_t k, std::int64_t first_line,
+                          std::int64_t first_k, float (&rows)[tile][row_floats]) {
+  for (int i = static_cast<int>(threadIdx.x); i < tile * stage; i += threads) {
+    const std::int64_t line = first_line + i / stage;
+    const std::int64_t column = first_k + i % stage;
+    rows[i / stage][i % stage] = line < lines && column < k ? bf16_to_float(words[line * k + column]) : 0.0F;
+  }
+}
+
+/// sums = fma(a, b, sums) for `Width` elements of k from `k` on, in order.
+template <int Width>
+__device__ void add_products(const float (&rows_a)[tile][row_floats], const float (&rows_b)[tile][row_floats], int k,
+                             float (&sums)[per_thread][per_thread]) {
+  struct alignas(4 * Width) Vector {
+    float values[Width];
+  };
+  const int row = static_cast<int>(threadIdx.x) / lanes;
+  const int column = static_cast<int>(threadIdx.x) % lanes;
+  Vector a[per_thread];
+  Vector b[per_thread];
+#pragma unroll
+  for (int i = 0; i < per_thread; ++i) {
+    a[i] = *reinterpret_cast<const Vector*>(&rows_a[row + i * lanes][k]);
+    b[i] = *reinterpret_cast<const Vector*>(&rows_b[column + i * lanes][k]);
+  }
+#pragma unroll
+  for (int i = 0; i < per_thread; ++i) {
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) {
+#pragma unroll
+      for (int t = 0; t < Width; ++t) sums[i][j] = __fmaf_rn(a[i].values[t], b[j].values[t], sums[i][j]);
+    }
+  }
+}
+
+/// The same for `count` elements. A zero too many would turn a sum of -0 into +0.
+__device__ void add_stage(const float (&rows_a)[tile][row_floats], const float (&rows_b)[tile][row_floats], int count,
+                          float (&sums)[per_thread][per_thread]) {
+  int k = 0;
+#pragma unroll 4
+  for (; k + 4 <= count; k += 4) add_products<4>(rows_a, rows_b, k, sums);
+  for (; k < count; ++k) add_products<1>(rows_a, rows_b, k, sums);
+}
+
+__device__ void multiply_tile(const GemmBf16Job& job, std::int64_t matrix, std::int64_t first_row,
+                              std::int64_t first_column) {
+  __shared__ __align__(16) float rows_a[tile][row_floats];
+  __shared__ __align__(16) float rows_b[tile][row_floats];
+  float sums[per_thread][per_thread] = {};
+  float totals[per_thread][per_thread] = {};
+  for (std::int64_t first_k = 0; first_k < job.k; first_k += stage) {
+    __syncthreads();
+    load_rows(job.a + matrix * job.m * job.k, job.m, job.k, first_row, first_k, rows_a);
+    load_rows(job.b + matrix * job.n * job.k, job.n, job.k, first_column, first_k, rows_b);
+    __syncthreads();
+    const std::int64_t next_k = first_k + stage;
+    add_stage(rows_a, rows_b, next_k <= job.k ? stage : static_cast<int>(job.k - first_k), sums);
+    if (next_k % chunk_elements != 0 && next_k < job.k) continue;
+    const bool is_first_chunk = first_k < chunk_elements;
+#pragma unroll
+    for (int i = 0; i < per_thread; ++i) {
+#pragma unroll
+      for (int j = 0; j < per_thread; ++j) {
+        totals[i][j] = is_first_chunk ? sums[i][j] : totals[i][j] + sums[i][j];
+        sums[i][j] = 0.0F;
+      }
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < per_thread; ++i) {
+    const std::int64_t row = first_row + static_cast<int>(threadIdx.x) / lanes + i * lanes;
+    if (row >= job.m) break;
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j) {
+      const std::int64_t column = first_column + static_cast<int>(threadIdx.x) % lanes + j * lanes;
+      if (column >= job.n) break;
+      job.c[(matrix * job.m + row) * job.n + column] = strict::canonicalise_nan(totals[i][j]);
+    }
+  }
+}
+
+__global__ void __launch_bounds__(threads) multiply(const __grid_constant__ GemmBf16Job job) {
+  const std::int64_t tiles_down = ceil_div(job.m, tile);
+  const std::int64_t tiles_across = ceil_div(job.n, tile);
+  for (std::int64_t index = blockIdx.x; index < job.batch * tiles_down * tiles_across; index += gridDim.x) {
+    multiply_tile(job, index / tiles_across / tiles_down, index / tiles_across % tiles_down * tile,
+                  index % tiles_across * tile);
+  }
+}
+
+}  // namespace
+
+Status gemm_bf16(const GemmBf16Job& job, cudaStream_t stream) {
+  if (job.batch < 0 || job.m < 0 || job.n < 0 || job.k < 0) return Status::invalid;
+  const std::int64_t tiles = job.batch * ceil_div(job.m, tile) * ceil_div(job.n, tile);
+  if (tiles == 0) return Status::ok;
+  if (job.c == nullptr || (job.k != 0 && (job.a == nullptr || job.b == nullptr))) return Status::invalid;
+  multiply<<<grid_for(tiles, 1), threads, 0, stream>>>(job);
+  return launch_status();
+}
+
+}  // namespace fp4proof::gpu
