@@ -119,7 +119,7 @@ FP4PROOF_HD constexpr std::uint32_t packed_inverse_scales(std::uint32_t scale_co
 
 /// The same two codes, 255 where `not_finite` says so.
 FP4PROOF_HD inline std::uint32_t packed_marked_codes(std::uint32_t scale_codes, std::uint32_t not_finite) {
-  return scale_codes | (not_finite >> 7) - (not_finite >> 15);
+  return scale_codes | ((not_finite >> 7) - (not_finite >> 15));
 }
 
 }  // namespace fp4proof::gpu
