@@ -3,6 +3,7 @@
 #include "formats/block.h"
 #include "gpu/general_quantize.h"
 #include "gpu/launch.h"
+#include "gpu/mx_packed.h"
 #include "gpu/tensor_scale.h"
 
 namespace fp4proof::gpu {
@@ -55,6 +56,7 @@ Status fill_scale_padding(const QuantizeJob& job, const Coded& coded, cudaStream
 
 /// Codes and scales of a checked job that has elements, by the fastest road that takes it.
 Status quantize_elements(const QuantizeJob& job, const Coded& coded, cudaStream_t stream) {
+  if (takes_mx_packed(job, coded)) return quantize_mx_packed(job, coded, stream);
   return general_quantize(job, coded, stream);
 }
 
@@ -79,13 +81,20 @@ Status quantize(const QuantizeJob& job, const Coded& coded, void* workspace, std
 
 Status quantize_both_axes(const QuantizeJob& job, const Coded& along_columns, const Coded& along_rows, void* workspace,
                           std::size_t workspace_bytes, cudaStream_t stream) {
-  QuantizeJob one_axis = job;
-  one_axis.shape.axis = 1;
-  if (const Status status = check(one_axis, along_rows); status != Status::ok) return status;
-  const Status status = quantize(one_axis, along_columns, workspace, workspace_bytes, stream);
+  QuantizeJob by_columns = job;
+  QuantizeJob by_rows = job;
+  by_columns.shape.axis = 1;
+  by_rows.shape.axis = 0;
+  if (const Status status = check(by_columns, along_columns); status != Status::ok) return status;
+  if (const Status status = check(by_rows, along_rows); status != Status::ok) return status;
+  if (job.shape.elements() != 0 && takes_both_axes_mx_packed(job, along_columns, along_rows)) {
+    Status status = fill_scale_padding(by_columns, along_columns, stream);
+    if (status == Status::ok) status = fill_scale_padding(by_rows, along_rows, stream);
+    return status != Status::ok ? status : quantize_both_axes_mx_packed(job, along_columns, along_rows, stream);
+  }
+  const Status status = quantize(by_columns, along_columns, workspace, workspace_bytes, stream);
   if (status != Status::ok) return status;
-  one_axis.shape.axis = 0;
-  return quantize(one_axis, along_rows, workspace, workspace_bytes, stream);
+  return quantize(by_rows, along_rows, workspace, workspace_bytes, stream);
 }
 
 }  // namespace fp4proof::gpu
