@@ -24,6 +24,7 @@ struct CorrectJob {
 };
 
 /// One coded part: the quantized matrix and, under macro-block scaling, its factor bytes [batch, lines, macro blocks].
+/// Codes are aligned to 4 bytes.
 struct CodedPart {
   Coded coded;
   std::uint8_t* macro = nullptr;
@@ -42,7 +43,8 @@ struct ConstCodedPart {
 struct Corrected {
   CodedPart first;
   CodedPart residual;       ///< unused where the stack has none; codes outside the mask are +0
-  float* values = nullptr;  ///< [batch, lines, length]: what the parts stand for together (C21); may be null
+  float* values = nullptr;  ///< [batch, lines, length]: what the parts stand for together (C21); may be null, and under
+                            ///< a Hadamard transform is aligned to 16 bytes
 };
 
 /// Macro blocks of a line.
@@ -53,8 +55,11 @@ constexpr std::int64_t macro_blocks(const MacroSpec& macro, std::int64_t padded_
 /// Bytes of device memory that correct() needs while it runs.
 std::size_t correct_workspace(const CorrectJob& job);
 
-/// Quantizes job.input under the stack, whose shapes are coded_shape(stack.effective(profile), shape).
-/// Status::unsupported where the rules do not define the stack for the profile.
+/// Quantizes job.input under the stack, whose shapes are coded_shape(stack.effective(profile), shape). Every matrix of
+/// the batch is corrected by itself. Random words are addressed by the place in job.input, whatever the stack does
+/// before. The workspace is aligned to 256 bytes.
+/// Status::unsupported: a stack that the rules refuse for the profile (C4), and what quantize() does not offer.
+/// Status::invalid: a length that is no multiple of the Hadamard size, null or misaligned pointers.
 Status correct(const CorrectJob& job, const Corrected& output, void* workspace, std::size_t workspace_bytes,
                cudaStream_t stream);
 
