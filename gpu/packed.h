@@ -150,4 +150,63 @@ FP4PROOF_HD inline std::uint32_t permuted_bytes(std::uint32_t a, std::uint32_t b
 #endif
 }
 
+/// The smaller of two unsigned halves.
+FP4PROOF_HD inline std::uint32_t packed_min_u16(std::uint32_t a, std::uint32_t b) {
+#if defined(__CUDA_ARCH__)
+  return __vminu2(a, b);
+#else
+  return packed_detail::by_half([](auto x, auto y) { return x < y ? x : y; }, a, b);
+#endif
+}
+
+/// a + b in signed halves, at most `most` and at least 0.
+FP4PROOF_HD inline std::uint32_t packed_clamped_sum_s16(std::uint32_t a, std::uint32_t b, std::uint32_t most) {
+#if defined(__CUDA_ARCH__)
+  return __viaddmin_s16x2_relu(a, b, most);
+#else
+  const auto clamped = [](auto x, auto y, auto z) -> std::uint32_t {
+    const auto sum = static_cast<std::int16_t>(x + y);
+    const auto smaller = sum < static_cast<std::int16_t>(z) ? sum : static_cast<std::int16_t>(z);
+    return smaller < 0 ? 0U : static_cast<std::uint32_t>(smaller);
+  };
+  return packed_detail::by_half(clamped, a, b, most);
+#endif
+}
+
+/// The bfloat16 number of larger magnitude with the product of both signs; NaN if one is NaN.
+FP4PROOF_HD inline std::uint32_t packed_larger_magnitude_bf16(std::uint32_t a, std::uint32_t b) {
+#if defined(__CUDA_ARCH__)
+  std::uint32_t d;
+  asm("max.NaN.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+#else
+  const auto larger = [](auto x, auto y) -> std::uint32_t {
+    const std::uint32_t p = x & 0x7FFFU;
+    const std::uint32_t q = y & 0x7FFFU;
+    const std::uint32_t magnitude = p > q ? p : q;
+    return magnitude > packed_detail::infinity_of(packed_detail::bf16) ? 0x7FFFU : magnitude | ((x ^ y) & 0x8000U);
+  };
+  return packed_detail::by_half(larger, a, b);
+#endif
+}
+
+/// All ones where the bfloat16 number a is at least b, else zeros.
+FP4PROOF_HD inline std::uint32_t packed_at_least_bf16(std::uint32_t a, std::uint32_t b) {
+#if defined(__CUDA_ARCH__)
+  std::uint32_t d;
+  asm("set.ge.u32.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+#else
+  const auto at_least = [](auto x, auto y) -> std::uint32_t {
+    return bf16_to_float(static_cast<std::uint16_t>(x)) >= bf16_to_float(static_cast<std::uint16_t>(y)) ? 0xFFFFU : 0U;
+  };
+  return packed_detail::by_half(at_least, a, b);
+#endif
+}
+
+/// The lower (0) or the upper (1) half in both halves.
+FP4PROOF_HD inline std::uint32_t packed_half(std::uint32_t halves, int which) {
+  return permuted_bytes(halves, 0, which == 0 ? 0x1010U : 0x3232U);
+}
+
 }  // namespace fp4proof::gpu
