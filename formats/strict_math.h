@@ -104,12 +104,10 @@ FP4PROOF_HD constexpr float exp(float x) {
   constexpr float first_overflow = 0x1.62e43p+6F;
   constexpr float last_nonzero = -0x1.9fe368p+6F;  // exp of it is just above 2^-150
   constexpr double log2_e = 0x1.71547652b82fep+0;
-  if (is_nan_bits(float_bits(x))) return canonical_nan();
-  if (x >= first_overflow) return float_from_bits(float_infinity_bits);
-  if (x < last_nonzero) return 0.0F;
+  const bool is_ordinary = x >= last_nonzero && x < first_overflow;
 
-  // x = k log 2 + r_hi + r_lo, |r_hi| <= 0.347; r_hi is exact.
-  const auto wide = static_cast<double>(x);
+  // x = k log 2 + r_hi + r_lo, |r_hi| <= 0.347; r_hi is exact. No branches, so that loops over x become vector code.
+  const double wide = is_ordinary ? static_cast<double>(x) : 0.0;
   const int k = static_cast<int>(wide * log2_e + (wide < 0.0 ? -0.5 : 0.5));
   const double r_hi = wide - k * ln2_hi;
   const double r_lo = -(k * ln2_lo);
@@ -119,7 +117,9 @@ FP4PROOF_HD constexpr float exp(float x) {
                                1.0 / 87178291200.0, 1.0 / 1307674368000.0);
   const double curved = r_hi * r_hi * series;
   const double tail = curved + r_lo * (1.0 + (r_hi + curved));
-  return static_cast<float>((1.0 + (r_hi + tail)) * pow2d(k));
+  const auto result = static_cast<float>((1.0 + (r_hi + tail)) * pow2d(k));
+  const float limit = x > 0.0F ? float_from_bits(float_infinity_bits) : 0.0F;
+  return is_ordinary ? result : is_nan_bits(float_bits(x)) ? canonical_nan() : limit;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -154,10 +154,13 @@ FP4PROOF_HD constexpr double log_double(double x) {
 /// log(x), correctly rounded. log(+-0) = -inf, log(+inf) = +inf, NaN below zero; subnormal inputs count as they are.
 FP4PROOF_HD constexpr float log(float x) {
   const std::uint32_t word = float_bits(x);
-  if ((word & float_magnitude_mask) == 0) return float_from_bits(float_sign_mask | float_infinity_bits);
-  if ((word & float_sign_mask) != 0 || is_nan_bits(word)) return canonical_nan();
-  if (is_inf_bits(word)) return x;
-  return static_cast<float>(round_to_odd(log_sum(static_cast<double>(x))));
+  const bool is_ordinary = word - 1U < float_infinity_bits - 1U;  // neither zero nor negative nor special
+  const auto result = static_cast<float>(round_to_odd(log_sum(is_ordinary ? static_cast<double>(x) : 1.0)));
+  const bool is_zero = (word & float_magnitude_mask) == 0;
+  const std::uint32_t special = is_zero                       ? float_sign_mask | float_infinity_bits
+                                : word == float_infinity_bits ? float_infinity_bits
+                                                              : canonical_nan_bits;
+  return is_ordinary ? result : float_from_bits(special);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
