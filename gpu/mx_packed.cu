@@ -5,12 +5,13 @@
 #include "formats/scale_layout.h"
 #include "gpu/e2m1_packed.h"
 #include "gpu/launch.h"
+#include "gpu/mx_packed_lanes.h"
 
 namespace fp4proof::gpu {
 
 namespace {
 
-constexpr int block = 32;  // elements along the block axis, and lines of a 2D tile
+using namespace mx_packed;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // What every kernel is told, and where its results go
@@ -55,91 +56,14 @@ __device__ void store_four_scales(const Target& to, std::int64_t matrix, std::in
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Blocks along the columns: four neighbouring lanes hold a block, eight elements each
-// ---------------------------------------------------------------------------------------------------------------------
-
-constexpr unsigned all_lanes = 0xFFFFFFFFU;
-constexpr int lanes_per_block = 4;
-
-__device__ std::uint32_t larger_of_lanes(std::uint32_t halves, int distance) {
-  return packed_max_u16(halves, __shfl_xor_sync(all_lanes, halves, distance));
-}
-
-/// The largest magnitudes of the even and the odd elements.
-__device__ std::uint32_t largest(const uint4& words) {
-  return packed_max_u16(packed_max_u16(packed_magnitude(words.x), packed_magnitude(words.y)),
-                        packed_max_u16(packed_magnitude(words.z), packed_magnitude(words.w)));
-}
-
-/// The scales of the two blocks that a lane has a part of.
-struct ScalePair {
-  std::uint32_t codes;  // before packed_marked_codes()
-  std::uint32_t inverse;
-  std::uint32_t not_finite;
-};
-
-__device__ ScalePair scale_pair(std::uint32_t amax, const PackedScaleRule& rule) {
-  const std::uint32_t codes = packed_scale_codes(amax, rule);
-  return {codes, packed_inverse_scales(codes), packed_not_finite(amax)};
-}
-
-/// The scales of two blocks along the columns.
-__device__ ScalePair scale_pair(const uint4& first, const uint4& second, const PackedScaleRule& rule) {
-  const std::uint32_t a = largest(first);
-  const std::uint32_t b = largest(second);
-  std::uint32_t amax = packed_max_u16(permuted_bytes(a, b, 0x5410U), permuted_bytes(a, b, 0x7632U));
-  amax = larger_of_lanes(amax, 1);
-  return scale_pair(larger_of_lanes(amax, 2), rule);
-}
-
-/// The lower (0) or upper (1) half in both halves, and all ones where the top bit of that half is set.
-__device__ std::uint32_t half_of(std::uint32_t halves, int which) {
-  return permuted_bytes(halves, 0, which == 0 ? 0x1010U : 0x3232U);
-}
-__device__ std::uint32_t sign_of_half(std::uint32_t halves, int which) {
-  return permuted_bytes(halves, 0, which == 0 ? 0x9999U : 0xBBBBU);
-}
-
-__device__ std::uint32_t eight_codes(const uint4& words, const ScalePair& scales, int which) {
-  const std::uint32_t inverse = half_of(scales.inverse, which);
-  return gathered_top_bytes(packed_e2m1(words.x, inverse), packed_e2m1(words.y, inverse), packed_e2m1(words.z, inverse),
-                            packed_e2m1(words.w, inverse)) &
-         ~sign_of_half(scales.not_finite, which);
-}
-
-/// Four scale codes as bytes, from two pairs.
-__device__ std::uint32_t scale_bytes_of(const ScalePair& first, const ScalePair& second) {
-  return permuted_bytes(first.codes, second.codes, 0x6420U) |
-         permuted_bytes(first.not_finite, second.not_finite, 0xFDB9U);
-}
-
-/// Four groups of four lanes hold a 4 x 4 matrix of bytes, a row each (all lanes of a group the same): transposes it.
-/// Afterwards group g of the four holds byte g of every group.
-__device__ std::uint32_t transposed_bytes(std::uint32_t bytes, int lane) {
-  const bool odd = (lane & lanes_per_block) != 0;
-  bytes = permuted_bytes(bytes, __shfl_xor_sync(all_lanes, bytes, lanes_per_block), odd ? 0x3715U : 0x6240U);
-  const bool high = (lane & 2 * lanes_per_block) != 0;
-  return permuted_bytes(bytes, __shfl_xor_sync(all_lanes, bytes, 2 * lanes_per_block), high ? 0x3276U : 0x5410U);
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // 1D blocks along the columns: the matrix is one string of blocks
 // ---------------------------------------------------------------------------------------------------------------------
-
-/// 16-byte loads of a lane that make one store of scales: 4 x 32 lanes are 32 blocks.
-constexpr int loads_per_chunk = 4;
-constexpr int pieces_per_chunk = loads_per_chunk * 32;
-constexpr int scales_per_chunk = pieces_per_chunk / lanes_per_block;
 
 /// Where four scales go that stand one after the other in row-major order.
 template <ScaleLayout Layout>
 __device__ void store_scale_string(const Target& to, std::int64_t index, std::int64_t count, std::uint32_t codes) {
   if constexpr (Layout == ScaleLayout::row_major) {
-    if (index + 4 <= count) {
-      *reinterpret_cast<std::uint32_t*>(to.scales + index) = codes;
-    } else {
-      for (int i = 0; index + i < count; ++i) to.scales[index + i] = static_cast<std::uint8_t>(codes >> (8 * i));
-    }
+    store_four_of_string(to.scales, index, count, codes);
   } else if (index < count) {
     const bool small = (count | to.blocks) >> 32 == 0;
     const std::int64_t line =
@@ -179,8 +103,7 @@ __global__ void __launch_bounds__(Threads) quantize_rows(Task task, Target to, s
     }
     const std::uint32_t bytes = transposed_bytes(scale_bytes_of(scales[0], scales[1]), lane);
     if (lane % lanes_per_block == 0) {
-      const int load = lane / lanes_per_block % 4;  // whose scales this lane holds, of four of the eight groups
-      const std::int64_t index = first / lanes_per_block + chunk * scales_per_chunk + load * 8 + lane / 16 * 4;
+      const std::int64_t index = first / lanes_per_block + chunk * scales_per_chunk + first_scale_of_lane(lane);
       store_scale_string<Layout>(to, index, pieces / lanes_per_block, bytes);
     }
   }
