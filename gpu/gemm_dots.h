@@ -73,12 +73,20 @@ __device__ inline std::uint32_t shift_bytes(std::uint32_t bytes, int count) {
   return bytes << count & (0xFFU << count & 0xFFU) * 0x01010101U;
 }
 
+/// Four of the eight bytes of `low` and `high`, chosen by the nibbles of `places`; 8 + i means the sign of byte i,
+/// eight times.
+__device__ inline std::uint32_t permute(std::uint32_t low, std::uint32_t high, std::uint32_t places) {
+  std::uint32_t result;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(low), "r"(high), "r"(places));
+  return result;
+}
+
 /// The bytes that four nibbles select from a table of 16.
 __device__ inline std::uint32_t select_bytes(const uint4& table, std::uint32_t nibbles) {
   const std::uint32_t places = nibbles & 0x7777U;
-  const std::uint32_t positive = __byte_perm(table.x, table.y, places);
-  const std::uint32_t negative = __byte_perm(table.z, table.w, places);
-  const std::uint32_t is_negative = __byte_perm(nibbles, nibbles << 4, 0x9D8C);  // 8 + byte: its sign, eight times
+  const std::uint32_t positive = permute(table.x, table.y, places);
+  const std::uint32_t negative = permute(table.z, table.w, places);
+  const std::uint32_t is_negative = permute(nibbles, nibbles << 4, 0x9D8CU);
   return (positive & ~is_negative) | (negative & is_negative);
 }
 

@@ -308,7 +308,7 @@ __device__ void multiply_tile(const PartProduct& product, const TilePlace& place
 }
 
 template <class Dots, int Length>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, Dots::blocks_per_processor)
     multiply(const __grid_constant__ PartProduct product, const std::uint8_t* tile_is_slow) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<Dots, Length>*>(memory);
