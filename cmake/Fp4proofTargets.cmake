@@ -1,6 +1,8 @@
 # One helper per kind of target, so that flags and labels are decided in one place.
 
-find_package(OpenMP REQUIRED COMPONENTS CXX)
+if(NOT FP4PROOF_GPU_ONLY OR FP4PROOF_BUILD_TESTS)
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
+endif()
 
 # Strict IEEE arithmetic: every target that computes a number links this.
 add_library(fp4proof_strict INTERFACE)
