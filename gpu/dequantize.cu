@@ -3,6 +3,7 @@
 #include <cuda_fp16.h>
 
 #include "formats/block_codec.h"
+#include "gpu/dequantize_packed.h"
 #include "gpu/launch.h"
 #include "gpu/load_word.h"
 
@@ -127,6 +128,7 @@ Status dequantize(const DequantizeJob& job, cudaStream_t stream) {
   const std::int64_t units_per_line = ceil_div(job.shape.length, unit);
   const Work work{job, units_per_line, job.shape.batch * job.shape.lines * units_per_line};
   if (work.units == 0) return Status::ok;
+  if (takes_dequantize_packed(job)) return dequantize_packed(job, stream);
   return with_dtype(job.dtype, [&]<DType D>() { return launch<D>(work, stream); });
 }
 

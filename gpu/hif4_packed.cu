@@ -141,8 +141,8 @@ bool takes_hif4_packed(const QuantizeJob& job, const Coded& coded) {
 }
 
 Status quantize_hif4_packed(const QuantizeJob& job, const Coded& coded, cudaStream_t stream) {
-  constexpr int pairs = 2;
-  constexpr int threads = 256;
+  constexpr int pairs = 4;
+  constexpr int threads = 128;
   const std::int64_t pieces = job.shape.elements() / piece;
   quantize_rows<pairs, threads><<<grid_for(pieces, 2 * pairs * threads), threads, 0, stream>>>(
       static_cast<const uint4*>(job.input), reinterpret_cast<std::uint32_t*>(coded.codes),

@@ -190,6 +190,23 @@ FP4PROOF_HD inline std::uint32_t packed_larger_magnitude_bf16(std::uint32_t a, s
 #endif
 }
 
+/// The bfloat16 number of smaller magnitude with the product of both signs; the other one if one is NaN.
+FP4PROOF_HD inline std::uint32_t packed_smaller_magnitude_bf16(std::uint32_t a, std::uint32_t b) {
+#if defined(__CUDA_ARCH__)
+  std::uint32_t d;
+  asm("min.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+#else
+  const auto smaller = [](auto x, auto y) -> std::uint32_t {
+    const std::uint32_t p = x & 0x7FFFU;
+    const std::uint32_t q = y & 0x7FFFU;
+    const std::uint32_t magnitude = p < q ? p : q;
+    return magnitude > packed_detail::infinity_of(packed_detail::bf16) ? 0x7FFFU : magnitude | ((x ^ y) & 0x8000U);
+  };
+  return packed_detail::by_half(smaller, a, b);
+#endif
+}
+
 /// All ones where the bfloat16 number a is at least b, else zeros.
 FP4PROOF_HD inline std::uint32_t packed_at_least_bf16(std::uint32_t a, std::uint32_t b) {
 #if defined(__CUDA_ARCH__)

@@ -2,6 +2,7 @@
 
 #include "formats/block.h"
 #include "gpu/general_quantize.h"
+#include "gpu/hif4_packed.h"
 #include "gpu/launch.h"
 #include "gpu/mx_packed.h"
 #include "gpu/tensor_scale.h"
@@ -57,6 +58,7 @@ Status fill_scale_padding(const QuantizeJob& job, const Coded& coded, cudaStream
 /// Codes and scales of a checked job that has elements, by the fastest road that takes it.
 Status quantize_elements(const QuantizeJob& job, const Coded& coded, cudaStream_t stream) {
   if (takes_mx_packed(job, coded)) return quantize_mx_packed(job, coded, stream);
+  if (takes_hif4_packed(job, coded)) return quantize_hif4_packed(job, coded, stream);
   return general_quantize(job, coded, stream);
 }
 
