@@ -9,6 +9,7 @@
 //   Sum            the dot so far; empty() is none
 //   decode()       the Value of a code, without level bits
 //   store()        eight elements of a row to shared memory, level bits applied
+//   Narrow         the kind that multiplies elements of which is_wide() does not hold; itself where there is none
 //   add()          the products of two vectors to a Sum
 //   product()      p, one rounding
 //   blocks_per_processor  thread blocks that the registers of a multiprocessor should hold
@@ -99,6 +100,7 @@ struct ByteDots {
   using Scale = float;
   using Vector = std::conditional_t<Length == 8, int2, int4>;
   using Sum = int;
+  using Narrow = ByteDots;
   static constexpr int blocks_per_processor = 2;
 
   /// 1.5 * 2^23 as a word: a small integer added to it is the same integer added to the number.
@@ -167,10 +169,11 @@ struct ValueStore {
 };
 
 /// E3M2 with itself or smaller ones: dots of 64 are exact in binary32.
-template <int>
+template <int Length>
 struct FloatDots : ValueStore<float> {
   using Vector = float4;
   using Sum = float;
+  using Narrow = FloatDots;
   static constexpr int blocks_per_processor = 2;
 
   __device__ static Sum empty() { return 0.0F; }
@@ -186,10 +189,11 @@ struct FloatDots : ValueStore<float> {
 };
 
 /// E4M3 with anything but E5M2: dots are exact in binary64, and so are their products with the scales.
-template <int>
+template <int Length>
 struct DoubleDots : ValueStore<double> {
   using Vector = double2;
   using Sum = double;
+  using Narrow = DoubleDots;
   static constexpr int blocks_per_processor = 2;
 
   __device__ static Sum empty() { return 0.0; }
@@ -211,7 +215,17 @@ struct SplitDots : ValueStore<double> {
     double high;
     double low;
   };
+  using Narrow = DoubleDots<Length>;
   static constexpr int blocks_per_processor = 1;
+
+  /// Whether one of eight elements is a number below 2^-5. All others of E5M2 are multiples of 2^-7, so that their dots
+  /// with themselves are multiples of 2^-14 below 2^38, and those with any other element multiples of 2^-16 below 2^31.
+  __device__ static bool is_wide(const Value* values) {
+    bool is_wide = false;
+#pragma unroll
+    for (int i = 0; i < unit; ++i) is_wide |= values[i] != 0.0 && fabs(values[i]) < 0x1p-5;
+    return is_wide;
+  }
 
   __device__ static Sum empty() { return {0.0, 0.0}; }
   __device__ static void add(Sum& sum, const double2& a, const double2& b) {

@@ -1,5 +1,7 @@
 #include "gpu/gemm_general.h"
 
+#include <type_traits>
+
 #include "formats/macro_block.h"
 #include "formats/scale_codes.h"
 #include "formats/strict_math.h"
@@ -22,6 +24,9 @@ constexpr int stage = 64;      ///< elements of K in shared memory at a time
 constexpr int units_of_row = stage / unit;
 constexpr int units_of_thread = tile * units_of_row / threads;  ///< of each side
 static_assert(lanes * per_thread == tile && lanes * lanes == threads && product_tile % tile == 0);
+
+template <class Dots>
+constexpr bool has_wide_elements = !std::is_same_v<typename Dots::Narrow, Dots>;
 
 template <class Dots, int Length>
 struct SharedSide {
@@ -128,17 +133,21 @@ __device__ void fetch(const PartProduct& product, const TilePlace& place, std::i
                      fetched.scales[1]);
 }
 
+/// Whether an element is too wide for Dots::Narrow.
 template <class Dots, int Length>
-__device__ void place_side(const ProductSide& side, const CodeUnit (&units)[units_of_thread],
+__device__ bool place_side(const ProductSide& side, const CodeUnit (&units)[units_of_thread],
                            const std::uint32_t (&scales)[Fetched<Length>::scales_of_thread],
                            SharedSide<Dots, Length>& shared) {
   using Shape = Fetched<Length>;
   const int thread = static_cast<int>(threadIdx.x);
+  bool is_wide = false;
 #pragma unroll
   for (int i = 0; i < units_of_thread; ++i) {
     const int index = thread + i * threads;
     const int column = index % units_of_row * unit;
-    Dots::store(shared.table, has_nibbles(side), column, units[i], &shared.values[index / units_of_row][column]);
+    auto* values = &shared.values[index / units_of_row][column];
+    Dots::store(shared.table, has_nibbles(side), column, units[i], values);
+    if constexpr (has_wide_elements<Dots>) is_wide |= Dots::is_wide(values);
   }
 #pragma unroll
   for (int i = 0; i < Shape::scales_of_thread; ++i) {
@@ -147,6 +156,7 @@ __device__ void place_side(const ProductSide& side, const CodeUnit (&units)[unit
     shared.scales[index / Shape::scales_of_row][index % Shape::scales_of_row] =
         Dots::scale(side.element, decode_scale(side.family, scales[i]));
   }
+  return is_wide;
 }
 
 /// Where a thread stands in the tile.
@@ -186,8 +196,8 @@ struct Sums {
 };
 
 /// Adds p of block `block` of the stage to every sum.
-template <class Dots, int Length>
-__device__ void add_block(const Shared<Dots, Length>& shared, int block, float (&sums)[per_thread][per_thread]) {
+template <class Dots, int Length, class SharedSides>
+__device__ void add_block(const SharedSides& shared, int block, float (&sums)[per_thread][per_thread]) {
   using Vector = typename Dots::Vector;
   constexpr int elements = sizeof(Vector) / sizeof(typename Dots::Value);
   const auto& rows_a = shared.a.values;
@@ -275,16 +285,24 @@ __device__ void multiply_tile(const PartProduct& product, const TilePlace& place
   fetch(product, place, 0, fetched);
   for (std::int64_t first_k = 0; first_k < product.k; first_k += stage) {
     __syncthreads();
-    place_side<Dots, Length>(product.a, fetched.units[0], fetched.scales[0], shared.a);
-    place_side<Dots, Length>(product.b, fetched.units[1], fetched.scales[1], shared.b);
-    __syncthreads();
+    bool is_wide = place_side<Dots, Length>(product.a, fetched.units[0], fetched.scales[0], shared.a);
+    is_wide |= place_side<Dots, Length>(product.b, fetched.units[1], fetched.scales[1], shared.b);
+    if constexpr (has_wide_elements<Dots>) {
+      is_wide = __syncthreads_or(static_cast<int>(is_wide)) != 0;
+    } else {
+      __syncthreads();
+    }
     if (first_k + stage < product.k) fetch(product, place, first_k + stage, fetched);
 #pragma unroll 1
     for (int i = 0; i < stage / Length; ++i) {
       const std::int64_t block = first_k / Length + i;
       if (block >= blocks) break;
       const bool is_last = block == blocks - 1;
-      add_block<Dots, Length>(shared, i, sums.inner);
+      if (has_wide_elements<Dots> && is_wide) {
+        add_block<Dots, Length>(shared, i, sums.inner);
+      } else {
+        add_block<typename Dots::Narrow, Length>(shared, i, sums.inner);
+      }
       if (slices != 0 && (--left_in_slice == 0 || is_last)) {
         float weights_a[per_thread];
         float weights_b[per_thread];
