@@ -14,22 +14,52 @@ constexpr int threads = 256;           ///< 16 x 16
 constexpr int lanes = 16;              ///< a thread has the rows and columns lane, lane + 16, ... of the tile
 constexpr int per_thread = 4;          ///< rows of a thread, columns of a thread
 constexpr int stage = 32;              ///< elements of k in shared memory at a time; divides a chunk
+constexpr int unit = 8;                ///< elements that a thread fetches of each side
 constexpr int row_floats = stage + 4;  ///< 16 bytes more, so that neighbouring rows begin in other banks
+static_assert(tile * stage == threads * unit);
 
-/// Fills `rows` with `stage` elements of 64 rows; +0 where there are none.
-__device__ void load_rows(const std::uint16_t* words, std::int64_t lines, std::int64_t k, std::int64_t first_line,
-                          std::int64_t first_k, float (&rows)[tile][row_floats]) {
-  for (int i = static_cast<int>(threadIdx.x); i < tile * stage; i += threads) {
-    const std::int64_t line = first_line + i / stage;
-    const std::int64_t column = first_k + i % stage;
-    rows[i / stage][i % stage] = line < lines && column < k ? bf16_to_float(words[line * k + column]) : 0.0F;
-  }
+using Rows = float[tile][row_floats];
+
+/// One matrix of a side, `lines` x k.
+struct Lines {
+  const std::uint16_t* words;
+  std::int64_t lines;
+  std::int64_t k;
+  bool is_aligned;  ///< whether units lie at multiples of 16 bytes
+};
+
+__device__ Lines lines_of(const std::uint16_t* words, std::int64_t matrix, std::int64_t lines, std::int64_t k) {
+  return {words + matrix * lines * k, lines, k, k % unit == 0 && reinterpret_cast<std::uintptr_t>(words) % 16 == 0};
+}
+
+__device__ int fetched_row() { return static_cast<int>(threadIdx.x) * unit / stage; }
+__device__ int fetched_column() { return static_cast<int>(threadIdx.x) * unit % stage; }
+
+/// The thread's unit of a stage, two words in each register; +0 where there is none.
+__device__ uint4 fetch(const Lines& side, std::int64_t first_line, std::int64_t first_k) {
+  const std::int64_t line = first_line + fetched_row();
+  const std::int64_t k = first_k + fetched_column();
+  if (line >= side.lines || k >= side.k) return {};
+  const std::uint16_t* words = side.words + line * side.k + k;
+  if (side.is_aligned) return *reinterpret_cast<const uint4*>(words);
+  const std::int64_t left = side.k - k;
+  const auto pair = [&](int i) {
+    return (i < left ? std::uint32_t{words[i]} : 0U) | (i + 1 < left ? std::uint32_t{words[i + 1]} << 16 : 0U);
+  };
+  return {pair(0), pair(2), pair(4), pair(6)};
+}
+
+__device__ void place(const uint4& words, Rows& rows) {
+  const auto low = [](std::uint32_t pair) { return float_from_bits(pair << 16); };
+  const auto high = [](std::uint32_t pair) { return float_from_bits(pair & 0xFFFF0000U); };
+  auto* to = reinterpret_cast<float4*>(&rows[fetched_row()][fetched_column()]);
+  to[0] = {low(words.x), high(words.x), low(words.y), high(words.y)};
+  to[1] = {low(words.z), high(words.z), low(words.w), high(words.w)};
 }
 
 /// sums = fma(a, b, sums) for `Width` elements of k from `k` on, in order.
 template <int Width>
-__device__ void add_products(const float (&rows_a)[tile][row_floats], const float (&rows_b)[tile][row_floats], int k,
-                             float (&sums)[per_thread][per_thread]) {
+__device__ void add_products(const Rows& rows_a, const Rows& rows_b, int k, float (&sums)[per_thread][per_thread]) {
   struct alignas(4 * Width) Vector {
     float values[Width];
   };
@@ -53,8 +83,7 @@ __device__ void add_products(const float (&rows_a)[tile][row_floats], const floa
 }
 
 /// The same for `count` elements. A zero too many would turn a sum of -0 into +0.
-__device__ void add_stage(const float (&rows_a)[tile][row_floats], const float (&rows_b)[tile][row_floats], int count,
-                          float (&sums)[per_thread][per_thread]) {
+__device__ void add_stage(const Rows& rows_a, const Rows& rows_b, int count, float (&sums)[per_thread][per_thread]) {
   int k = 0;
 #pragma unroll 4
   for (; k + 4 <= count; k += 4) add_products<4>(rows_a, rows_b, k, sums);
@@ -63,15 +92,21 @@ __device__ void add_stage(const float (&rows_a)[tile][row_floats], const float (
 
 __device__ void multiply_tile(const GemmBf16Job& job, std::int64_t matrix, std::int64_t first_row,
                               std::int64_t first_column) {
-  __shared__ __align__(16) float rows_a[tile][row_floats];
-  __shared__ __align__(16) float rows_b[tile][row_floats];
+  __shared__ __align__(16) Rows rows_a;
+  __shared__ __align__(16) Rows rows_b;
+  const Lines a = lines_of(job.a, matrix, job.m, job.k);
+  const Lines b = lines_of(job.b, matrix, job.n, job.k);
   float sums[per_thread][per_thread] = {};
   float totals[per_thread][per_thread] = {};
+  uint4 next_a = fetch(a, first_row, 0);
+  uint4 next_b = fetch(b, first_column, 0);
   for (std::int64_t first_k = 0; first_k < job.k; first_k += stage) {
     __syncthreads();
-    load_rows(job.a + matrix * job.m * job.k, job.m, job.k, first_row, first_k, rows_a);
-    load_rows(job.b + matrix * job.n * job.k, job.n, job.k, first_column, first_k, rows_b);
+    place(next_a, rows_a);
+    place(next_b, rows_b);
     __syncthreads();
+    next_a = fetch(a, first_row, first_k + stage);
+    next_b = fetch(b, first_column, first_k + stage);
     const std::int64_t next_k = first_k + stage;
     add_stage(rows_a, rows_b, next_k <= job.k ? stage : static_cast<int>(job.k - first_k), sums);
     if (next_k % chunk_elements != 0 && next_k < job.k) continue;
@@ -98,7 +133,7 @@ __device__ void multiply_tile(const GemmBf16Job& job, std::int64_t matrix, std::
   }
 }
 
-__global__ void __launch_bounds__(threads) multiply(const __grid_constant__ GemmBf16Job job) {
+__global__ void __launch_bounds__(threads, 2) multiply(const __grid_constant__ GemmBf16Job job) {
   const std::int64_t tiles_down = ceil_div(job.m, tile);
   const std::int64_t tiles_across = ceil_div(job.n, tile);
   for (std::int64_t index = blockIdx.x; index < job.batch * tiles_down * tiles_across; index += gridDim.x) {
