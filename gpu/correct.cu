@@ -7,6 +7,7 @@
 #include "gpu/macro_block.h"
 #include "gpu/quantize.h"
 #include "gpu/residual_mask.h"
+#include "gpu/residual_packed.h"
 
 namespace fp4proof::gpu {
 
@@ -130,6 +131,8 @@ class Correction {
   Status run() {
     if (only_quantizes(stack_)) {
       then([&] { return quantize(inner_, output_.first.coded, buffers_.quantize, buffers_.quantize_bytes, stream_); });
+    } else if (takes_residual_packed(job_, output_)) {
+      then([&] { return code_residual_packed(job_, output_, stream_); });
     } else {
       prepare();
       code(input(), output_.first);

@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(Threads) quantize_rows(Task task, Target to, s
 #pragma unroll
     for (int pair = 0; pair < 2; ++pair) {
       const int load = chunk * loads_per_chunk + pair * 2;
-      scales[pair] = scale_pair(words[load], words[load + 1], task.rule);
+      scales[pair] = scale_pair(largest_pair(words[load], words[load + 1]), task.rule);
 #pragma unroll
       for (int which = 0; which < 2; ++which) {
         const int i = load + which;
@@ -291,7 +291,7 @@ __global__ void __launch_bounds__(both_threads, 4)
 #pragma unroll
     for (int pair = 0; pair < 2; ++pair) {
       const int load = chunk + pair * 2;
-      scales[pair] = scale_pair(words[load], words[load + 1], task.rule);
+      scales[pair] = scale_pair(largest_pair(words[load], words[load + 1]), task.rule);
 #pragma unroll
       for (int which = 0; which < 2; ++which) {
         const int i = load + which;

@@ -36,13 +36,12 @@ __device__ inline ScalePair scale_pair(std::uint32_t amax, const PackedScaleRule
   return {codes, packed_inverse_scales(codes), packed_not_finite(amax)};
 }
 
-/// The scales of two blocks along the columns.
-__device__ inline ScalePair scale_pair(const uint4& first, const uint4& second, const PackedScaleRule& rule) {
+/// The largest magnitudes of two blocks along the columns.
+__device__ inline std::uint32_t largest_pair(const uint4& first, const uint4& second) {
   const std::uint32_t a = largest(first);
   const std::uint32_t b = largest(second);
-  std::uint32_t amax = packed_max_u16(permuted_bytes(a, b, 0x5410U), permuted_bytes(a, b, 0x7632U));
-  amax = larger_of_lanes(amax, 1);
-  return scale_pair(larger_of_lanes(amax, 2), rule);
+  const std::uint32_t amax = packed_max_u16(permuted_bytes(a, b, 0x5410U), permuted_bytes(a, b, 0x7632U));
+  return larger_of_lanes(larger_of_lanes(amax, 1), 2);
 }
 
 /// The lower (0) or upper (1) half in both halves, and all ones where the top bit of that half is set.

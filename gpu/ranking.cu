@@ -19,6 +19,15 @@ struct Threshold {
   std::int64_t equals;
 };
 
+/// Lanes with the same digit add together: measures of one order of magnitude share their upper digits.
+__device__ void count_digit(unsigned long long* histogram, unsigned digit) {
+  const unsigned equals = __match_any_sync(__activemask(), digit);
+  const unsigned lane = threadIdx.x % warp;
+  if (lane == static_cast<unsigned>(__ffs(static_cast<int>(equals)) - 1)) {
+    atomicAdd(&histogram[digit], static_cast<unsigned long long>(__popc(equals)));
+  }
+}
+
 /// Words of non-negative numbers order like the numbers. The threshold is found digit by digit, from the top: `equals`
 /// is what is left to keep among the words that share all digits so far.
 __device__ Threshold find_threshold(const double* measures, std::int64_t count, std::int64_t kept) {
@@ -31,7 +40,7 @@ __device__ Threshold find_threshold(const double* measures, std::int64_t count, 
     __syncthreads();
     for (std::int64_t i = threadIdx.x; i < count; i += threads) {
       const auto word = bits_as<std::uint64_t>(measures[i]);
-      if ((word & known) == so_far.word) atomicAdd(&histogram[(word >> shift) % digits], 1ULL);
+      if ((word & known) == so_far.word) count_digit(histogram, static_cast<unsigned>((word >> shift) % digits));
     }
     __syncthreads();
     if (threadIdx.x == 0) {

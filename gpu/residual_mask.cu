@@ -34,15 +34,33 @@ Cut cut_of(const ResidualSpec& spec, const MatrixShape& shape) {
 
 // --- Measures --------------------------------------------------------------------------------------------------------
 
-/// C23: a thread adds up a column, row after row.
+/// The numbers of a column from `row` on; +0, which adds nothing, behind its end.
+constexpr int rows_together = 32;
+__device__ void read_rows(const float* column, std::int64_t row, const Cut& cut, float (&values)[rows_together]) {
+#pragma unroll
+  for (int i = 0; i < rows_together; ++i) {
+    values[i] = row + i < cut.lines ? column[(row + i) * cut.length] : 0.0F;
+  }
+}
+
+/// C23: a thread adds up a column, row after row, and reads the next rows meanwhile.
 __global__ void measure_columns(Cut cut, const float* residual, double* measures) {
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
   std::int64_t at = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   for (; at < cut.batch * cut.length; at += step) {
     const float* column = residual + at / cut.length * cut.lines * cut.length + at % cut.length;
+    float values[rows_together];
+    float next[rows_together];
     double sum = 0.0;
-#pragma unroll 16
-    for (std::int64_t row = 0; row < cut.lines; ++row) sum += square_of(column[row * cut.length]);
+    read_rows(column, 0, cut, values);
+    for (std::int64_t row = 0; row < cut.lines; row += rows_together) {
+      read_rows(column, row + rows_together, cut, next);
+#pragma unroll
+      for (int i = 0; i < rows_together; ++i) {
+        sum += square_of(values[i]);
+        values[i] = next[i];
+      }
+    }
     measures[at] = sum;
   }
 }
@@ -59,6 +77,7 @@ __global__ void measure_maxima(Cut cut, const float* input, double* measures) {
     const int width = static_cast<int>(min(std::int64_t{cut.width}, cut.length - first_column));
     const float* corner = input + (tile / cut.parts() * cut.lines + top) * cut.length + first_column;
     std::uint32_t largest = 0;
+#pragma unroll 4
     for (std::int64_t row = 0; row < height; ++row) {
       for (int i = lane; i < width; i += warp) largest = max(largest, order_of(corner[row * cut.length + i]));
     }
@@ -168,7 +187,7 @@ Status measure(const ResidualSpec& spec, const Cut& cut, const float* input, con
                cudaStream_t stream) {
   const std::int64_t parts = cut.batch * cut.parts();
   if (spec.mask == ResidualMask::top_channels) {
-    constexpr int column_threads = 64;
+    constexpr int column_threads = 32;
     measure_columns<<<grid_for(parts, column_threads), column_threads, 0, stream>>>(cut, residual, measures);
   } else if (spec.mask == ResidualMask::top_tiles && spec.measure == TileMeasure::residual_l2) {
     const std::int64_t bundles = cut.batch * cut.down() * ceil_div(cut.across(), warp);
