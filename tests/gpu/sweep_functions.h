@@ -8,6 +8,7 @@
 #include "formats/spec_profiles.h"
 #include "formats/strict_math.h"
 #include "gpu/e2m1_packed.h"
+#include "gpu/s1p2_packed.h"
 #include "tests/gpu/sweeps.h"
 
 namespace fp4proof::sweeps {
@@ -72,26 +73,6 @@ struct UnderE8m0 {
   FP4PROOF_HD constexpr std::uint32_t on_device(std::uint32_t input) const { return on_cpu(input); }
 };
 
-/// The same by the packed road, which takes finite words alone: others are 512 on both sides. Two neighbouring
-/// words go through it together, the one asked for now in the lower, now in the upper half.
-struct PackedUnderE8m0 : UnderE8m0 {
-  FP4PROOF_HD static constexpr bool is_left_out(std::uint32_t input) { return !is_finite_bits(input << 16); }
-  FP4PROOF_HD constexpr std::uint32_t on_cpu(std::uint32_t input) const {
-    return is_left_out(input) ? 512U : UnderE8m0::on_cpu(input);
-  }
-  FP4PROOF_HD std::uint32_t on_device(std::uint32_t input) const {
-    const std::uint32_t scale = input >> 16;
-    if (is_left_out(input)) return 512;
-    if (scale == e8m0_nan) return 256;
-    const std::uint32_t word = input & 0xFFFFU;
-    const bool upper = (input * 0x9E3779B9U >> 31) != 0;
-    const std::uint32_t other = word ^ 1U;
-    const std::uint32_t words = upper ? word << 16 | other : other << 16 | word;
-    const std::uint32_t codes = gpu::packed_e2m1(words, gpu::packed_inverse_scale(scale)) >> 24;
-    return upper ? codes >> 4 & 0xFU : codes & 0xFU;
-  }
-};
-
 /// A bfloat16 word in bits 15:0 under the E6M2 code in bits 23:16 and the sum of level bits above; under the NaN
 /// scale 256.
 struct UnderE6m2 {
@@ -104,6 +85,53 @@ struct UnderE6m2 {
     return hif4_encode_element(profile, scale, static_cast<int>(input >> 24), input << 16, 0);
   }
   FP4PROOF_HD constexpr std::uint32_t on_device(std::uint32_t input) const { return on_cpu(input); }
+};
+
+/// What a packed road does not take is 512 on both sides.
+inline constexpr std::uint32_t left_out = 512;
+
+/// The code that a packed road gives to the word in bits 15:0 of an input. Two neighbouring words go through it
+/// together, the one asked for now in the lower, now in the upper half; `encode` gives both codes in its top byte.
+template <class Encode>
+FP4PROOF_HD std::uint32_t packed_code(std::uint32_t input, Encode encode) {
+  const std::uint32_t word = input & 0xFFFFU;
+  const std::uint32_t other = word ^ 1U;
+  const bool upper = (input * 0x9E3779B9U >> 31) != 0;
+  const std::uint32_t codes = encode(upper ? word << 16 | other : other << 16 | word) >> 24;
+  return upper ? codes >> 4 : codes & 0xFU;
+}
+
+/// UnderE8m0 by the packed road, which takes finite words below 2^16 times the scale.
+struct PackedUnderE8m0 : UnderE8m0 {
+  FP4PROOF_HD static constexpr bool takes(std::uint32_t input) {
+    return is_finite_bits(input << 16) && (input >> 7 & 0xFFU) < (input >> 16) + 16U && input >> 16 != e8m0_nan;
+  }
+  FP4PROOF_HD constexpr std::uint32_t on_cpu(std::uint32_t input) const {
+    return takes(input) ? UnderE8m0::on_cpu(input) : left_out;
+  }
+  FP4PROOF_HD std::uint32_t on_device(std::uint32_t input) const {
+    if (!takes(input)) return left_out;
+    return packed_code(
+        input, [&](std::uint32_t words) { return gpu::packed_e2m1(words, gpu::packed_inverse_scale(input >> 16)); });
+  }
+};
+
+/// UnderE6m2 by the packed road, which takes finite words.
+struct PackedUnderE6m2 : UnderE6m2 {
+  FP4PROOF_HD static constexpr bool takes(std::uint32_t input) {
+    return is_finite_bits(input << 16) && (input >> 16 & 0xFFU) != e6m2_nan;
+  }
+  FP4PROOF_HD constexpr std::uint32_t on_cpu(std::uint32_t input) const {
+    return takes(input) ? UnderE6m2::on_cpu(input) : left_out;
+  }
+  FP4PROOF_HD std::uint32_t on_device(std::uint32_t input) const {
+    if (!takes(input)) return left_out;
+    const gpu::PackedHif4Scales scales = gpu::packed_hif4_scales(gpu::both_halves(input >> 16 & 0xFFU));
+    std::uint32_t reciprocals = scales.reciprocals;
+    for (std::uint32_t level = 0; level < input >> 24; ++level) reciprocals = gpu::packed_halved(reciprocals, ~0U);
+    return packed_code(input,
+                       [&](std::uint32_t words) { return gpu::packed_s1p2(words, reciprocals, scales.tie_breaks); });
+  }
 };
 
 template <class Function>
@@ -131,13 +159,22 @@ inline constexpr auto all = std::tuple{
     Named<OnWords<Silu>>{"silu", "SiLU of binary32"},
     Named<OnWords<Divide>>{"divide", "binary32 divided by 3.7"},
     Named<UnderE8m0>{"e2m1-under-e8m0", "bfloat16 under E8M0 codes to E2M1, mxfp4/ocp", {*find_profile("mxfp4/ocp")}},
-    Named<PackedUnderE8m0>{
-        "e2m1-under-e8m0-packed", "the same by packed arithmetic, finite words", {{*find_profile("mxfp4/ocp")}}},
+    Named<PackedUnderE8m0>{"e2m1-under-e8m0-packed",
+                           "the same by packed arithmetic, finite words below 2^16 scales",
+                           {{*find_profile("mxfp4/ocp")}}},
     Named<UnderE6m2>{
         "s1p2-under-e6m2", "bfloat16 under E6M2 codes and level sums to S1P2, hif4/gcc", {*find_profile("hif4/gcc")}},
-    Named<UnderE6m2>{"s1p2-under-e6m2-amct", "the same, hif4/amct", {*find_profile("hif4/amct")}},
-    Named<UnderE6m2>{"s1p2-under-e6m2-pto-a6", "the same, hif4/pto-a6", {*find_profile("hif4/pto-a6")}},
-    Named<UnderE6m2>{"s1p2-under-e6m2-exact", "the same, hif4/exact", {*find_profile("hif4/exact")}},
+    Named<PackedUnderE6m2>{
+        "s1p2-under-e6m2-packed", "the same by packed arithmetic, finite words", {{*find_profile("hif4/gcc")}}},
+    Named<UnderE6m2>{"s1p2-under-e6m2-amct",
+                     "bfloat16 under E6M2 codes and level sums to S1P2, hif4/amct",
+                     {*find_profile("hif4/amct")}},
+    Named<UnderE6m2>{"s1p2-under-e6m2-pto-a6",
+                     "bfloat16 under E6M2 codes and level sums to S1P2, hif4/pto-a6",
+                     {*find_profile("hif4/pto-a6")}},
+    Named<UnderE6m2>{"s1p2-under-e6m2-exact",
+                     "bfloat16 under E6M2 codes and level sums to S1P2, hif4/exact",
+                     {*find_profile("hif4/exact")}},
 };
 
 inline constexpr std::size_t count = std::tuple_size_v<decltype(all)>;
