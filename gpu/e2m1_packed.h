@@ -62,11 +62,13 @@ FP4PROOF_HD inline std::uint32_t gathered_top_bytes(std::uint32_t a, std::uint32
 }
 
 /// Four E2M1 codes of each of two columns, from the bfloat16 words of two neighbouring columns in four rows: bits 15:0
-/// the lower column, bits 31:16 the upper one, the first row in the lowest nibble.
-FP4PROOF_HD inline std::uint32_t packed_e2m1_rows(const std::uint32_t* words, std::uint32_t inverse_scales) {
+/// the lower column, bits 31:16 the upper one, the first row in the lowest nibble. Magnitudes are finite: an infinity
+/// or a NaN would carry into the other column. `magnitudes` is 0 in the half of a column that has them, else 0x7FFF.
+FP4PROOF_HD inline std::uint32_t packed_e2m1_rows(const std::uint32_t* words, std::uint32_t inverse_scales,
+                                                  std::uint32_t magnitudes = packed_magnitude_mask) {
   std::uint32_t rows = 0;
   for (int i = 3; i >= 0; --i) {
-    const std::uint32_t sums = packed_e2m1_f16(packed_scaled_f16(packed_magnitude(words[i]), inverse_scales));
+    const std::uint32_t sums = packed_e2m1_f16(packed_scaled_f16(words[i] & magnitudes, inverse_scales));
     rows = rows * 16U + (sums | (words[i] >> 12 & both_halves(8U)));
   }
   constexpr std::uint32_t bias = both_halves(0x6400U);
@@ -110,6 +112,11 @@ FP4PROOF_HD inline std::uint32_t packed_scale_codes(std::uint32_t amax, const Pa
 /// Whether a magnitude is infinite or NaN, in the sign bit of its half.
 FP4PROOF_HD constexpr std::uint32_t packed_not_finite(std::uint32_t magnitudes) {
   return (magnitudes + both_halves(0x80U)) & packed_sign_mask;
+}
+
+/// 0x7FFF in the halves where packed_not_finite() is clear, 0 where it is set.
+FP4PROOF_HD constexpr std::uint32_t packed_finite_magnitudes(std::uint32_t not_finite) {
+  return packed_magnitude_mask - (not_finite - (not_finite >> 15));
 }
 
 /// packed_inverse_scale() of two scale codes up to 253, which is as far as bfloat16 blocks go.

@@ -136,9 +136,10 @@ __device__ ColumnBlocks quantize_columns(const std::uint32_t (&words)[block], co
     for (int distance = 1; distance < 16; distance *= 2) amax = larger_of_lanes(amax, distance);
   }
   const ScalePair scales = scale_pair(amax, rule);
+  const std::uint32_t magnitudes = packed_finite_magnitudes(scales.not_finite);
   std::uint32_t fours[8];
 #pragma unroll
-  for (int i = 0; i < 8; ++i) fours[i] = packed_e2m1_rows(words + 4 * i, scales.inverse);
+  for (int i = 0; i < 8; ++i) fours[i] = packed_e2m1_rows(words + 4 * i, scales.inverse, magnitudes);
 
   ColumnBlocks out;
   out.scales = packed_marked_codes(scales.codes, scales.not_finite);
