@@ -25,6 +25,12 @@ bool is_lines_already(const CorrectJob& job) {
   return job.dtype == DType::f32 && job.shape.axis == 1 && !job.stack.hadamard.is_on();
 }
 
+/// Whether the mask rests on the input alone.
+bool ranks_input(const ResidualSpec& spec) {
+  return spec.mask == ResidualMask::tiles_above ||
+         (spec.mask == ResidualMask::top_tiles && spec.measure == TileMeasure::input_max);
+}
+
 /// Whether the order of the lines is another than that of the random words.
 bool moves_random_words(const CorrectJob& job) {
   return job.shape.axis == 0 && job.stack.effective(job.profile).rounding == Rounding::stochastic;
@@ -133,6 +139,11 @@ class Correction {
       then([&] { return quantize(inner_, output_.first.coded, buffers_.quantize, buffers_.quantize_bytes, stream_); });
     } else if (takes_residual_packed(job_, output_)) {
       then([&] { return code_residual_packed(job_, output_, stream_); });
+      if (stack_.residual.mixes_rows()) {
+        prepare();
+        if (!ranks_input(stack_.residual)) find_residual();
+        mask();
+      }
     } else {
       prepare();
       code(input(), output_.first);
@@ -180,8 +191,16 @@ class Correction {
   }
 
   void code_residual() {
-    then([&] { return take_residual(format_, output_.first, input(), buffers_.residual, stream_); });
+    find_residual();
     code(buffers_.residual, output_.residual);
+    mask();
+  }
+
+  void find_residual() {
+    then([&] { return take_residual(format_, output_.first, input(), buffers_.residual, stream_); });
+  }
+
+  void mask() {
     then([&] {
       return mask_residual(stack_.residual, lines(), format_.shape, input(), buffers_.residual,
                            output_.residual.coded.codes, buffers_.mask, stream_);

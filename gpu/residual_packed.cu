@@ -258,8 +258,8 @@ QuantizeJob quantize_job(const CorrectJob& job) {
 
 bool takes_residual_packed(const CorrectJob& job, const Corrected& output) {
   const CorrectionStack& stack = job.stack;
-  const bool residual_alone = stack.residual.is_on() && !stack.residual.mixes_rows() && !stack.hadamard.is_on() &&
-                              !stack.macro.is_on() && !stack.three_quarters;
+  const bool residual_alone =
+      stack.residual.is_on() && !stack.hadamard.is_on() && !stack.macro.is_on() && !stack.three_quarters;
   const QuantizeJob inner = quantize_job(job);
   if (!residual_alone || job.shape.axis != 1 || inner.profile.block.is_2d()) return false;
   if (inner.profile.family == Family::hif4) {
