@@ -36,7 +36,9 @@ TEST_P(EverySweep, HasOneDigest) {
   const std::uint64_t on_device = digest.values()[0];
   EXPECT_EQ(on_device, cpu_digest(index)) << sweeps()[index].what;
   const auto judged = judged_digests().find(sweeps()[index].name);
-  if (judged != judged_digests().end()) EXPECT_EQ(on_device, judged->second);
+  if (judged != judged_digests().end()) {
+    EXPECT_EQ(on_device, judged->second);
+  }
 }
 
 std::string name_of_case(const testing::TestParamInfo<std::size_t>& info) {
