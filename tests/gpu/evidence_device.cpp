@@ -34,9 +34,28 @@ MatrixShape along(MatrixShape shape, int axis) {
   return shape;
 }
 
-std::uint64_t digest_of_both_axes(const QuantizeEntry& entry) {
-  const DeviceBytes input = input_on_device(entry.input);
-  const gpu::QuantizeJob job = quantize_job(entry, input.as());
+/// An input that starts one element behind an address of every larger alignment.
+DeviceBytes moved_input(const Input& input) {
+  const int element_bytes = gpu::bytes_of(input.dtype);
+  const DeviceBytes aligned = input_on_device(input);
+  DeviceBytes moved(aligned.size() + element_bytes);
+  sound(cudaMemcpy(moved.as() + element_bytes, aligned.as(), static_cast<std::size_t>(aligned.size()),
+                   cudaMemcpyDeviceToDevice),
+        "copy");
+  return moved;
+}
+
+std::uint64_t digest_of_one_axis(const QuantizeEntry& entry, const void* input) {
+  const gpu::QuantizeJob job = quantize_job(entry, input);
+  const DevicePart part(*entry.profile, gpu::coded_shape(*entry.profile, job.shape, entry.layout), {});
+  const std::size_t bytes = gpu::quantize_workspace(job);
+  const DeviceBytes workspace(static_cast<std::int64_t>(bytes));
+  sound(gpu::quantize(job, part.part().coded, workspace.as(), bytes, stream), name_of_entry(entry));
+  return part.digest(0);
+}
+
+std::uint64_t digest_of_both_axes(const QuantizeEntry& entry, const void* input) {
+  const gpu::QuantizeJob job = quantize_job(entry, input);
   const DevicePart columns(*entry.profile, gpu::coded_shape(*entry.profile, along(job.shape, 1), entry.layout), {});
   const DevicePart rows(*entry.profile, gpu::coded_shape(*entry.profile, along(job.shape, 0), entry.layout), {});
   const std::size_t bytes = gpu::quantize_workspace(job);
@@ -105,14 +124,14 @@ std::uint64_t digest_of_product(const GemmEntry& entry, gpu::GemmJob job) {
 }  // namespace
 
 std::uint64_t device_digest(const QuantizeEntry& entry) {
-  if (entry.both_axes) return digest_of_both_axes(entry);
   const DeviceBytes input = input_on_device(entry.input);
-  const gpu::QuantizeJob job = quantize_job(entry, input.as());
-  const DevicePart part(*entry.profile, gpu::coded_shape(*entry.profile, job.shape, entry.layout), {});
-  const std::size_t bytes = gpu::quantize_workspace(job);
-  const DeviceBytes workspace(static_cast<std::int64_t>(bytes));
-  sound(gpu::quantize(job, part.part().coded, workspace.as(), bytes, stream), name_of_entry(entry));
-  return part.digest(0);
+  return entry.both_axes ? digest_of_both_axes(entry, input.as()) : digest_of_one_axis(entry, input.as());
+}
+
+std::uint64_t device_digest_of_moved_input(const QuantizeEntry& entry) {
+  const DeviceBytes moved = moved_input(entry.input);
+  const std::uint8_t* input = moved.as() + gpu::bytes_of(entry.input.dtype);
+  return entry.both_axes ? digest_of_both_axes(entry, input) : digest_of_one_axis(entry, input);
 }
 
 bool can_be_sliced(const QuantizeEntry& entry) {
@@ -123,11 +142,7 @@ bool can_be_sliced(const QuantizeEntry& entry) {
 
 std::uint64_t device_digest_in_slices(const QuantizeEntry& entry, std::int64_t rows) {
   const int element_bytes = gpu::bytes_of(entry.input.dtype);
-  const DeviceBytes input = input_on_device(entry.input);
-  const DeviceBytes moved(input.size() + element_bytes);  // one element off every larger alignment
-  sound(cudaMemcpy(moved.as() + element_bytes, input.as(), static_cast<std::size_t>(input.size()),
-                   cudaMemcpyDeviceToDevice),
-        "copy");
+  const DeviceBytes moved = moved_input(entry.input);
   const gpu::CodedShape whole = gpu::coded_shape(*entry.profile, entry.input.shape);
   const std::int64_t code_bytes = whole.code_bytes_per_line();
   const std::int64_t scale_bytes = whole.blocks * whole.bytes_per_scale;

@@ -18,6 +18,9 @@ std::uint64_t device_digest(const CorrectEntry& entry);
 std::uint64_t device_digest(const DecomposeEntry& entry);
 std::uint64_t device_digest(const SweepEntry& entry);
 
+/// What device_digest() gives, of an input that is aligned to an element alone, which fast roads do not take.
+std::uint64_t device_digest_of_moved_input(const QuantizeEntry& entry);
+
 /// The digest of a quantization that is asked for in slices of `rows` rows, each by a launch of its own on addresses
 /// that are aligned to an element alone: what device_digest() gives, whatever the slices. Only for entries along axis 1
 /// in row-major layout that draw no random words and have no tensor scale, with `rows` a multiple of the tile.

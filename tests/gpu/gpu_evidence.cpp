@@ -1,8 +1,8 @@
 // Computes the digests of vectors/gpu_digests.json with the CUDA path and writes that file.
 // Usage: gpu_evidence FILE
 //        gpu_evidence --small    the small entries once, for compute-sanitizer; nothing is written
-// Every entry is computed twice, and in slices where it can be; results that differ are told, and the exit code is 1.
-// gpu_digests_cpu judges the file.
+// Every entry that CI recomputes is computed twice, quantization also on addresses that the fast roads do not take and
+// in slices; results that differ are told, and the exit code is 1. gpu_digests_cpu judges the file.
 
 #include <chrono>
 #include <cstdio>
@@ -55,11 +55,12 @@ class Evidence {
   }
 
   int faults() const { return faults_; }
+  int compared() const { return compared_; }
   int sliced() const { return sliced_; }
 
  private:
-  /// Elements above which a tensor is not sliced.
-  static constexpr std::int64_t most_sliced = std::int64_t{1} << 29;
+  /// Elements above which the roads are not compared.
+  static constexpr std::int64_t most_compared = std::int64_t{1} << 29;
 
   template <class Entry>
   void add(const Entry& entry) {
@@ -69,11 +70,14 @@ class Evidence {
     if constexpr (requires { entry.recomputed; }) by_hand = entry.recomputed == Recomputed::by_hand;
     if (!(by_hand ? document_.by_hand : document_.by_ci).emplace(name, digest).second) fault("two entries: ", name);
     if (!by_hand && device_digest(entry) != digest) fault("two runs differ: ", name);
-    if constexpr (requires { can_be_sliced(entry); }) check_slices(entry, digest);
+    if constexpr (requires { can_be_sliced(entry); }) check_roads(entry, digest);
   }
 
-  void check_slices(const QuantizeEntry& entry, std::uint64_t digest) {
-    if (!can_be_sliced(entry) || entry.input.shape.elements() > most_sliced) return;
+  void check_roads(const QuantizeEntry& entry, std::uint64_t digest) {
+    if (entry.input.shape.elements() > most_compared) return;
+    ++compared_;
+    if (device_digest_of_moved_input(entry) != digest) fault("the moved input differs: ", name_of_entry(entry));
+    if (!can_be_sliced(entry)) return;
     ++sliced_;
     constexpr std::int64_t rows_of_slice = 320;
     if (device_digest_in_slices(entry, rows_of_slice) != digest) fault("slices differ: ", name_of_entry(entry));
@@ -87,6 +91,7 @@ class Evidence {
   bool small_;
   Document document_;
   int faults_ = 0;
+  int compared_ = 0;
   int sliced_ = 0;
 };
 
@@ -100,7 +105,8 @@ int run(const char* path, bool small) {
   evidence.add("decompose", decompose_entries());
   evidence.add("sweep", sweep_entries());
   if (small) return 0;
-  std::printf("%d entries also in slices, %d faults\n", evidence.sliced(), evidence.faults());
+  std::printf("%d entries also with the input moved, %d in slices; %d faults\n", evidence.compared(), evidence.sliced(),
+              evidence.faults());
   if (!evidence.write(path)) {
     std::fprintf(stderr, "%s cannot be written\n", path);
     return 4;
