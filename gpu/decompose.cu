@@ -2,7 +2,7 @@
 
 #include "formats/block_codec.h"
 #include "formats/decomposition.h"
-#include "formats/packing.h"
+#include "gpu/ideal_grid.h"
 #include "gpu/launch.h"
 #include "gpu/load_word.h"
 #include "gpu/quantize.h"
@@ -16,69 +16,62 @@ using decomposition::sum_count;
 using decomposition::sum_lanes;
 
 constexpr int count_kinds = 4;
-constexpr int warps = 16;
-constexpr int threads = 32 * warps;
 constexpr int tile_width = 64;
-constexpr int tile_words =
-    tile_width * (tile_width + 1);  ///< 64 lines at most, each with a word that spreads the banks
-constexpr int most_1d_lines = 32;
-constexpr int smallest_block = 16;
+constexpr int words_a_lane = tile_width / 32;
+constexpr int most_lines = 64;
 constexpr std::size_t alignment = 256;
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-/// A panel is some lines of one matrix that are worked on together: the lines of a tile, neighbours in memory, or as
-/// many as there are warps. A unit of work is one segment of a panel.
+/// How a matrix is worked on. A panel is some lines of one matrix that a block of threads works on together, each warp
+/// on some of them; a unit of work is one segment of a panel, gone through tile by tile: 64 columns at a time. Lane l
+/// has columns l and l + 32 of a tile, as D5 wants it.
+template <int warp_count, int lines, bool turned, bool tiled>
+struct Shape {
+  static constexpr int blocks = warp_count == 8 ? 3 : 1;  ///< that share a multiprocessor
+  static constexpr int warps = warp_count;
+  static constexpr int threads = 32 * warp_count;
+  static constexpr int lines_a_warp = lines;
+  static constexpr int panel_lines = warp_count * lines;
+  static constexpr bool is_turned = turned;        ///< axis 0: lines run across memory
+  static constexpr bool is_2d = tiled;             ///< a panel is as high as a tile of the profile
+  static constexpr bool looks_ahead = lines == 1;  ///< whether registers are left to read the next tile early
+};
+
 struct Work {
   DecomposeJob job;
   CodedShape shape;
-  ConstCoded coded;
-  double* terms;
-  double* segment_sums;           ///< [batch, lines, segments, sum_count]
-  std::uint32_t* segment_counts;  ///< [batch, lines, segments, count_kinds]
-  int panel_lines;
-  std::int64_t panels;    ///< of a matrix
-  std::int64_t segments;  ///< of a line
-  int factor;
-  Magnitude full;
+  ConstCoded coded = {};
+  double* terms = nullptr;
+  double* segment_sums = nullptr;           ///< [batch, lines, segments, sum_count]
+  std::uint32_t* segment_counts = nullptr;  ///< [batch, lines, segments, count_kinds]
+  std::int64_t panels = 0;                  ///< of a matrix
+  std::int64_t segments = 0;                ///< of a line
+  IdealGrid grid;
+  Magnitude full_scale;
+  double full = 0;
+  double factor = 0;
 };
 
-/// What Q* needs to know of a block.
-struct IdealBlock {
-  double largest;      ///< m
-  double full_over_m;  ///< RN(full scale / m), 0 where m is 0
-};
-
+template <class S>
 struct Shared {
-  double levels[128];
-  IdealBlock blocks[most_1d_lines * tile_width / smallest_block];
-  std::uint32_t block_max[most_1d_lines * tile_width / smallest_block];
-  std::uint32_t part_max[most_1d_lines * tile_width / 4];  ///< HiF4: of four columns, infinities included
-  std::uint32_t words[tile_words];
+  float elements[256];  ///< by code
+  float scales[256];    ///< by scale code
+  std::uint32_t words[S::is_turned ? S::panel_lines * (tile_width + 1) : 1];
+  std::uint32_t block_max[S::is_2d ? tile_width / 32 : 1];
+  std::uint32_t part_max[S::is_2d ? most_lines * tile_width / 16 : 1];  ///< HiF4: of 4 x 4 elements
 };
-
-/// x full scale / m as a magnitude that lies on the same side of every decision of a deterministic rounding, and on a
-/// tie or grid point exactly where x does. Both sides of such a comparison, x full and m tie, are integers of less than
-/// 30 bits times a power of two, so they are equal or differ by more than 1 part in 2^30. The product errs by less than
-/// two units in the last place, and the nearest number of 41 bits is the tie itself or lies on its side.
-__device__ Magnitude near_over_unit(std::uint32_t word, double full_over_m) {
-  constexpr std::uint64_t half = std::uint64_t{1} << 11;
-  const double quotient = static_cast<double>(float_from_bits(word & float_magnitude_mask)) * full_over_m;
-  if (quotient == 0.0) return {};
-  const std::uint64_t bits = (bits_as<std::uint64_t>(quotient) + half) & ~(2 * half - 1);
-  constexpr std::uint64_t fraction = (std::uint64_t{1} << 52) - 1;
-  return {(bits & fraction) | (fraction + 1), static_cast<int>(bits >> 52) - 1075};
-}
 
 /// The sums and counts of one line of a segment in the lane that it belongs to.
 struct LaneSums {
   double sums[sum_count] = {};
   std::uint32_t counts = 0;  ///< a byte each; a lane has 128 columns
 
-  __device__ decomposition::ErrorTerms add(const decomposition::ScaledElement& e) {
+  __device__ decomposition::ErrorTerms add(decomposition::ScaledElement e) {
+    // What is excluded adds zeros, which change no sum: none is ever -0.
     if (e.is_excluded()) {
       counts += 1U;
-      return {};
+      e = {};
     }
     const decomposition::ErrorTerms terms = decomposition::terms_of(e);
     const decomposition::Products products = decomposition::products_of(e, terms);
@@ -110,180 +103,262 @@ struct LaneSums {
   }
 };
 
-/// One tile of a panel: 64 columns of its lines. `lines_a_warp` lines belong to each warp. Where no warp needs the
-/// words of another one (`alone`), they do not wait for each other.
-template <int lines_a_warp, bool alone>
-class Tile {
+__device__ inline std::uint32_t max_of_lanes(std::uint32_t value, int lanes) {
+#pragma unroll
+  for (int distance = 1; distance < lanes; distance *= 2) {
+    const std::uint32_t other = __shfl_xor_sync(~0U, value, distance);
+    value = other > value ? other : value;
+  }
+  return value;
+}
+
+__device__ inline double as_double(std::uint32_t word) { return static_cast<double>(float_from_bits(word)); }
+
+/// 1 / m but for 1 part in 2^48; 0 where m is 0.
+__device__ inline double near_reciprocal(double m) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(m));
+  r = __fma_rn(r, __fma_rn(-m, r, 1.0), r);
+  r = __fma_rn(r, __fma_rn(-m, r, 1.0), r);
+  return m == 0.0 ? 0.0 : r;
+}
+
+/// The words of one line of a tile that a lane has, and the largest magnitudes around them.
+struct LaneWords {
+  std::uint32_t word[words_a_lane];
+  std::uint32_t block_max[words_a_lane];  ///< finite
+  std::uint32_t part_max[words_a_lane];   ///< HiF4: of four columns, infinities included
+  std::uint32_t eighth_max[words_a_lane];
+};
+
+struct LaneCode {
+  std::uint32_t code = 0;
+  std::uint32_t scale = 0;
+};
+
+/// What a thread reads of a tile: words of the matrix, in the order of memory, and codes and scales of its lane.
+template <class S>
+struct Fetched {
+  std::uint32_t words[S::lines_a_warp * words_a_lane];
+  LaneCode codes[S::lines_a_warp][words_a_lane];  ///< where the shape looks ahead
+};
+
+template <class S, Family F, bool is_stochastic>
+class Panel {
  public:
-  __device__ Tile(const Work& work, Shared& shared, std::int64_t batch, std::int64_t first_line)
+  __device__ Panel(const Work& work, Shared<S>& shared, std::int64_t batch, std::int64_t first_line)
       : work_(work),
         shared_(shared),
         batch_(batch),
         first_line_(first_line),
         warp_(static_cast<int>(threadIdx.x) / 32),
         lane_(static_cast<int>(threadIdx.x) % 32),
-        block_rows_(work.shape.block_lines),
-        part_rows_(block_rows_ > 1 ? 4 : 1),
-        is_hif4_(work.job.profile.family == Family::hif4),
-        is_stochastic_(work.job.profile.rounding == Rounding::stochastic),
-        lines_(work.shape.lines - first_line < work.panel_lines ? static_cast<int>(work.shape.lines - first_line)
-                                                                : work.panel_lines) {}
+        tensor_scale_(F == Family::nvfp4 && work.coded.tensor_scales != nullptr ? work.coded.tensor_scales[batch]
+                                                                                : 1.0F) {}
 
-  __device__ void add(std::int64_t first_column, LaneSums (&sums)[lines_a_warp]) {
-    first_column_ = first_column;
-    load();
-    clear_maxima();
-    wait();
-    find_maxima();
-    wait();
-    describe_blocks();
-    wait();
+  /// Line `i` of the warp, counted in the matrix.
+  __device__ std::int64_t line(int i) const { return first_line_ + warp_ + i * S::warps; }
+  __device__ bool has_line(int i) const { return line(i) < work_.shape.lines; }
+
+  __device__ Fetched<S> fetch(std::int64_t first_column) const {
+    Fetched<S> fetched;
 #pragma unroll
-    for (int i = 0; i < lines_a_warp; ++i) {
-      const int line = warp_ + i * warps;
-      if (line < lines_) add_line(line, sums[i]);
+    for (int i = 0; i < S::lines_a_warp * words_a_lane; ++i) {
+      if constexpr (S::is_turned) {
+        const int at = i * S::threads + static_cast<int>(threadIdx.x);
+        fetched.words[i] = word_of(first_line_ + at % S::panel_lines, first_column + at / S::panel_lines);
+      } else {
+        fetched.words[i] = word_of(line(i / words_a_lane), first_column + lane_ + 32 * (i % words_a_lane));
+      }
     }
-    wait();
+    if constexpr (S::looks_ahead) {
+#pragma unroll
+      for (int i = 0; i < S::lines_a_warp; ++i) {
+#pragma unroll
+        for (int h = 0; h < words_a_lane; ++h) fetched.codes[i][h] = code_of(i, h, first_column);
+      }
+    }
+    return fetched;
+  }
+
+  __device__ void add_tile(std::int64_t first_column, const Fetched<S>& fetched, LaneSums (&sums)[S::lines_a_warp]) {
+    LaneWords words[S::lines_a_warp];
+    take_words(fetched, words);
+    find_maxima(words);
+#pragma unroll
+    for (int i = 0; i < S::lines_a_warp; ++i) {
+      if (has_line(i)) add_line(i, first_column, words[i], fetched, sums[i]);
+    }
   }
 
  private:
-  __device__ static void wait() {
-    if constexpr (alone) {
-      __syncwarp();
+  __device__ std::uint32_t word_of(std::int64_t matrix_line, std::int64_t k) const {
+    if (matrix_line >= work_.shape.lines || k >= work_.shape.length) return 0;
+    const std::int64_t place = work_.job.shape.element(batch_, matrix_line, k);
+    return with_dtype(work_.job.dtype, [&]<DType D>() { return load_word<D>(work_.job.input, place); });
+  }
+
+  __device__ LaneCode code_of(int i, int h, std::int64_t first_column) const {
+    const CodedShape& s = work_.shape;
+    const int column = lane_ + 32 * h;
+    if (!has_line(i) || first_column + column >= s.length) return {};
+    constexpr int block = F == Family::nvfp4 ? 16 : F == Family::hif4 ? 64 : 32;
+    const std::int64_t row = batch_ * s.lines + line(i);
+    const std::uint8_t* codes = work_.coded.codes + row * s.code_bytes_per_line();
+    const std::int64_t scale = row * s.blocks + (first_column / tile_width * (tile_width / block) + column / block);
+    LaneCode result;
+    if (s.nibbles) {
+      result.code = codes[first_column / 2 + column / 2] >> (column % 2 * 4) & 0xFU;
     } else {
+      result.code = codes[first_column + column];
+    }
+    if constexpr (F == Family::hif4) {
+      result.scale = reinterpret_cast<const std::uint32_t*>(work_.coded.scales)[scale];
+    } else {
+      result.scale = work_.coded.scales[scale];
+    }
+    return result;
+  }
+
+  __device__ void take_words(const Fetched<S>& fetched, LaneWords (&words)[S::lines_a_warp]) const {
+    if constexpr (S::is_turned) {
+      __syncthreads();  // all have read the tile before
+#pragma unroll
+      for (int i = 0; i < S::lines_a_warp * words_a_lane; ++i) {
+        const int at = i * S::threads + static_cast<int>(threadIdx.x);
+        shared_.words[at % S::panel_lines * (tile_width + 1) + at / S::panel_lines] = fetched.words[i];
+      }
       __syncthreads();
     }
-  }
-
-  __device__ std::uint32_t& word(int line, int column) const { return shared_.words[line * (tile_width + 1) + column]; }
-  __device__ int block_of(int line, int column) const {
-    return line / block_rows_ * (tile_width / work_.shape.block) + column / work_.shape.block;
-  }
-  __device__ int part_of(int line, int column) const { return line / part_rows_ * (tile_width / 4) + column / 4; }
-
-  __device__ std::uint32_t load_word(int line, int column) const {
-    const std::int64_t k = first_column_ + column;
-    if (line >= lines_ || k >= work_.shape.length) return 0;
-    const std::int64_t place = work_.job.shape.element(batch_, first_line_ + line, k);
-    return with_dtype(work_.job.dtype, [&]<DType D>() { return gpu::load_word<D>(work_.job.input, place); });
-  }
-
-  /// Reads along memory.
-  __device__ void load() const {
-    if (work_.job.shape.axis == 1) {
-      for (int line = warp_; line < work_.panel_lines; line += warps) {
-        for (int column = lane_; column < tile_width; column += 32) word(line, column) = load_word(line, column);
-      }
-      return;
-    }
-    for (int i = static_cast<int>(threadIdx.x); i < work_.panel_lines * tile_width; i += threads) {
-      const int column = i / work_.panel_lines;
-      const int line = i - column * work_.panel_lines;
-      word(line, column) = load_word(line, column);
-    }
-  }
-
-  __device__ void clear_maxima() const {
-    for (int line = warp_; line < work_.panel_lines; line += warps) {
-      if (line % block_rows_ == 0 && lane_ < tile_width / work_.shape.block) {
-        shared_.block_max[block_of(line, lane_ * work_.shape.block)] = 0;
-      }
-      if (is_hif4_ && line % part_rows_ == 0 && lane_ < tile_width / 4) shared_.part_max[part_of(line, 4 * lane_)] = 0;
-    }
-  }
-
-  __device__ static std::uint32_t max_of_lanes(std::uint32_t value, int lanes) {
-    for (int distance = 1; distance < lanes; distance *= 2) {
-      const std::uint32_t other = __shfl_xor_sync(~0U, value, distance);
-      value = other > value ? other : value;
-    }
-    return value;
-  }
-
-  __device__ void find_maxima() const {
-    const int lanes = work_.shape.block < 32 ? work_.shape.block : 32;
-    for (int line = warp_; line < work_.panel_lines; line += warps) {
-      for (int column = lane_; column < tile_width; column += 32) {
-        const std::uint32_t magnitude = word(line, column) & float_magnitude_mask;
-        const std::uint32_t largest = max_of_lanes(magnitude < float_infinity_bits ? magnitude : 0, lanes);
-        if (lane_ % lanes == 0) atomicMax(&shared_.block_max[block_of(line, column)], largest);
-        if (!is_hif4_) continue;
-        const std::uint32_t part = max_of_lanes(magnitude <= float_infinity_bits ? magnitude : 0, 4);
-        if (lane_ % 4 == 0) atomicMax(&shared_.part_max[part_of(line, column)], part);
+#pragma unroll
+    for (int i = 0; i < S::lines_a_warp; ++i) {
+#pragma unroll
+      for (int h = 0; h < words_a_lane; ++h) {
+        words[i].word[h] = S::is_turned ? shared_.words[(warp_ + i * S::warps) * (tile_width + 1) + lane_ + 32 * h]
+                                        : fetched.words[i * words_a_lane + h];
       }
     }
   }
 
-  __device__ void describe_blocks() const {
-    const double full = static_cast<double>(work_.full.significand) * pow2d(work_.full.exponent);
-    for (int line = warp_; line < work_.panel_lines; line += warps) {
-      if (line % block_rows_ != 0 || lane_ >= tile_width / work_.shape.block) continue;
-      const int block = block_of(line, lane_ * work_.shape.block);
-      const auto largest = static_cast<double>(float_from_bits(shared_.block_max[block]));
-      shared_.blocks[block] = {largest, largest == 0.0 ? 0.0 : full / largest};
+  __device__ void find_maxima(LaneWords (&words)[S::lines_a_warp]) const {
+#pragma unroll
+    for (int i = 0; i < S::lines_a_warp; ++i) {
+#pragma unroll
+      for (int h = 0; h < words_a_lane; ++h) {
+        const std::uint32_t magnitude = words[i].word[h] & float_magnitude_mask;
+        words[i].block_max[h] =
+            max_of_lanes(magnitude < float_infinity_bits ? magnitude : 0, F == Family::nvfp4 ? 16 : 32);
+        if constexpr (F == Family::hif4) {
+          words[i].part_max[h] = max_of_lanes(magnitude <= float_infinity_bits ? magnitude : 0, 4);
+          words[i].eighth_max[h] = max(words[i].part_max[h], __shfl_xor_sync(~0U, words[i].part_max[h], 4));
+        }
+      }
+      if constexpr (F == Family::hif4) {
+        words[i].block_max[0] = words[i].block_max[1] = max(words[i].block_max[0], words[i].block_max[1]);
+      }
     }
+    if constexpr (S::is_2d) join_lines(words);
   }
 
-  /// The sum of the two level bits of HiF4. max * 7 and m * 2^k are exact; an infinity reaches everything.
-  __device__ int level_bits(int line, int column, double largest) const {
-    if (!is_hif4_) return 0;
-    const auto value = [&](int l, int c) {
-      return static_cast<double>(float_from_bits(shared_.part_max[part_of(l, c)]));
+  /// The maxima of whole tiles of the profile from those of their lines.
+  __device__ void join_lines(LaneWords (&words)[S::lines_a_warp]) const {
+    constexpr int parts_across = tile_width / 4;
+    const auto part = [&](int i, int h) {
+      return &shared_.part_max[(warp_ + i * S::warps) / 4 * parts_across + (lane_ + 32 * h) / 4];
     };
-    const int eighth = column & ~7;
-    double max = fmax(value(line, eighth), value(line, eighth + 4));
-    if (block_rows_ > 1) max = fmax(max, fmax(value(line ^ 4, eighth), value(line ^ 4, eighth + 4)));
-    const int level2 = max * 7.0 >= largest * 4.0 ? 1 : 0;
-    return level2 + (value(line, column) * 7.0 >= largest * (level2 != 0 ? 4.0 : 2.0) ? 1 : 0);
-  }
-
-  /// F Q*(x) of a finite x.
-  __device__ double ideal(int line, int column, std::int64_t place) const {
-    const std::uint32_t w = word(line, column);
-    const int block = block_of(line, column);
-    const IdealBlock& m = shared_.blocks[block];
-    const bool negative = (w & float_sign_mask) != 0;
-    if (m.largest == 0.0) return negative ? -0.0 : 0.0;
-    const Profile& profile = work_.job.profile;
-    const int bits = level_bits(line, column, m.largest);
-    Magnitude scaled = is_stochastic_
-                           ? decomposition::over_unit(work_.full, w, magnitude_of_bits(shared_.block_max[block]))
-                           : near_over_unit(w, m.full_over_m);
-    scaled.exponent -= bits;
-    const std::uint32_t random =
-        is_stochastic_ ? random_bits_of_word(work_.job.random.word(place), profile.random_bits) : 0;
-    const std::uint8_t code =
-        encode_magnitude(element_spec(profile.element), profile.rounding, scaled, random, profile.random_bits);
-    const double value = m.largest * shared_.levels[code] * static_cast<double>(1 << bits);
-    return negative ? -value : value;
-  }
-
-  __device__ float quantized(std::int64_t line, std::int64_t k) const {
-    const CodedShape& s = work_.shape;
-    const std::uint8_t byte = work_.coded.codes[line * s.code_bytes_per_line() + (s.nibbles ? k / 2 : k)];
-    const auto code = static_cast<std::uint8_t>(s.nibbles ? byte >> (k % 2 * 4) & 0xF : byte);
-    const std::uint8_t* scale = work_.coded.scales + (line * s.blocks + k / s.block) * s.bytes_per_scale;
-    const std::uint32_t scale_word = is_hif4_ ? load_le32(scale) : *scale;
-    const float tensor_scale = work_.coded.tensor_scales != nullptr ? work_.coded.tensor_scales[batch_] : 1.0F;
-    return decode_block_element(work_.job.profile, scale_word, tensor_scale, static_cast<int>(k % s.block), code);
-  }
-
-  __device__ void add_line(int line, LaneSums& sums) const {
-    const std::int64_t global_line = batch_ * work_.shape.lines + first_line_ + line;
-    const double factor = work_.factor;
-#pragma unroll 1
-    for (int column = lane_; column < tile_width; column += 32) {
-      const std::int64_t k = first_column_ + column;
-      if (k >= work_.shape.length) continue;
-      decomposition::ScaledElement element;
-      element.input = factor * static_cast<double>(float_from_bits(word(line, column)));
-      element.quantized = factor * static_cast<double>(quantized(global_line, k));
-      if (!element.is_excluded()) {
-        element.ideal = ideal(line, column, work_.job.shape.element(batch_, first_line_ + line, k));
+    __syncthreads();  // all have read the tile before
+    for (int k = static_cast<int>(threadIdx.x); k < most_lines * tile_width / 16; k += S::threads) {
+      shared_.part_max[k] = 0;
+      if (k < words_a_lane) shared_.block_max[k] = 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < S::lines_a_warp; ++i) {
+#pragma unroll
+      for (int h = 0; h < words_a_lane; ++h) {
+        if (lane_ == 0) atomicMax(&shared_.block_max[h], words[i].block_max[h]);
+        if (F == Family::hif4 && lane_ % 4 == 0) atomicMax(part(i, h), words[i].part_max[h]);
       }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < S::lines_a_warp; ++i) {
+#pragma unroll
+      for (int h = 0; h < words_a_lane; ++h) {
+        words[i].block_max[h] = shared_.block_max[h];
+        if constexpr (F == Family::hif4) {
+          const std::uint32_t* here = part(i, h);
+          const std::uint32_t* band = part(i, h) + ((warp_ + i * S::warps) / 4 % 2 == 0 ? parts_across : -parts_across);
+          const int beside = lane_ / 4 % 2 == 0 ? 1 : -1;
+          words[i].part_max[h] = *here;
+          words[i].eighth_max[h] = max(max(here[0], here[beside]), max(band[0], band[beside]));
+        }
+      }
+    }
+  }
+
+  /// 2^(level bits) of HiF4. max * 7 and m * 2^k are exact; an infinity reaches everything.
+  __device__ double level_factor(const LaneWords& words, int h, double m) const {
+    if constexpr (F != Family::hif4) return 1.0;
+    const bool level2 = as_double(words.eighth_max[h]) * 7.0 >= m * 4.0;
+    const double threshold = level2 ? m * 4.0 : m * 2.0;
+    const bool level3 = as_double(words.part_max[h]) * 7.0 >= threshold;
+    return (level2 ? 2.0 : 1.0) * (level3 ? 2.0 : 1.0);
+  }
+
+  /// |F Q*(x)| of a finite x under m = `m`, the word `m_bits`.
+  __device__ double ideal_magnitude(const LaneWords& words, int h, double m, double full_over_m, std::int64_t k,
+                                    std::int64_t matrix_line) const {
+    const double levels = level_factor(words, h, m);
+    const std::uint32_t magnitude = words.word[h] & float_magnitude_mask;
+    if constexpr (is_stochastic) {
+      if (words.block_max[h] == 0 || magnitude >= float_infinity_bits) return 0.0;
+      const Profile& profile = work_.job.profile;
+      Magnitude scaled = decomposition::over_unit(work_.full_scale, magnitude, magnitude_of_bits(words.block_max[h]));
+      scaled.exponent -= levels == 4.0 ? 2 : levels == 2.0 ? 1 : 0;
+      const std::uint32_t random = work_.job.random.word(work_.job.shape.element(batch_, matrix_line, k));
+      const std::uint8_t code = encode_magnitude(element_spec(profile.element), profile.rounding, scaled,
+                                                 random_bits_of_word(random, profile.random_bits), profile.random_bits);
+      return m * (static_cast<double>(shared_.elements[code]) * work_.grid.unit * levels);
+    } else {
+      const double number = as_double(magnitude) * full_over_m * (levels == 4.0 ? 0.25 : levels == 2.0 ? 0.5 : 1.0);
+      return m * (ideal_element(work_.grid, number) * (work_.grid.unit * levels));
+    }
+  }
+
+  __device__ float quantized(const LaneCode& coded, int column) const {
+    const auto [code, scale] = coded;
+    if constexpr (F == Family::hif4) {
+      const int levels = hif4_level2(scale, column) + hif4_level3(scale, column);
+      return shared_.scales[hif4_e6m2(scale)] * static_cast<float>(1 << levels) * shared_.elements[code];
+    } else {
+      const float value = shared_.elements[code] * shared_.scales[scale];
+      return F == Family::nvfp4 ? value * tensor_scale_ : value;
+    }
+  }
+
+  __device__ void add_line(int i, std::int64_t first_column, const LaneWords& words, const Fetched<S>& fetched,
+                           LaneSums& sums) const {
+    double m[words_a_lane];
+    double full_over_m[words_a_lane];
+#pragma unroll
+    for (int h = 0; h < words_a_lane; ++h) {
+      m[h] = as_double(words.block_max[h]);
+      full_over_m[h] = is_stochastic ? 0.0 : near_reciprocal(m[h]) * work_.full;
+    }
+#pragma unroll
+    for (int h = 0; h < words_a_lane; ++h) {
+      const int column = lane_ + 32 * h;
+      const std::int64_t k = first_column + column;
+      if (k >= work_.shape.length) break;
+      decomposition::ScaledElement element;
+      element.input = work_.factor * as_double(words.word[h]);
+      const LaneCode coded = S::looks_ahead ? fetched.codes[i][h] : code_of(i, h, first_column);
+      element.quantized = work_.factor * static_cast<double>(quantized(coded, column));
+      element.ideal = copysign(ideal_magnitude(words, h, m[h], full_over_m[h], k, line(i)), element.input);
       const decomposition::ErrorTerms terms = sums.add(element);
       if (work_.terms == nullptr) continue;
-      double* out = work_.terms + (global_line * work_.shape.length + k) * 3;
+      double* out = work_.terms + ((batch_ * work_.shape.lines + line(i)) * work_.shape.length + k) * 3;
       out[0] = terms.scale;
       out[1] = terms.deadzone;
       out[2] = terms.grid;
@@ -291,44 +366,57 @@ class Tile {
   }
 
   const Work& work_;
-  Shared& shared_;
+  Shared<S>& shared_;
   std::int64_t batch_;
   std::int64_t first_line_;
-  std::int64_t first_column_ = 0;
   int warp_;
   int lane_;
-  int block_rows_;
-  int part_rows_;
-  bool is_hif4_;
-  bool is_stochastic_;
-  int lines_;  ///< of the panel that exist
+  float tensor_scale_;
 };
 
-template <int lines_a_warp, bool alone>
-__global__ void __launch_bounds__(threads) decompose_segments(const __grid_constant__ Work work) {
-  __shared__ Shared shared;
-  const int max_code = element_spec(work.job.profile.element).max_code;
-  for (int code = static_cast<int>(threadIdx.x); code <= max_code; code += threads) {
-    shared.levels[code] = decomposition::ideal_level(work.job.profile, static_cast<std::uint8_t>(code));
+template <Family F>
+__device__ float scale_value(std::uint8_t code) {
+  switch (F) {
+    case Family::mx: return decode_e8m0(code);
+    case Family::hif4: return decode_e6m2(code);
+    case Family::nvfp4: return decode_e4m3_scale(code);
+  }
+  return canonical_nan();
+}
+
+template <class S, Family F, bool is_stochastic>
+__global__ void __launch_bounds__(S::threads, S::blocks) decompose_segments(const __grid_constant__ Work work) {
+  __shared__ Shared<S> shared;
+  for (int code = static_cast<int>(threadIdx.x); code < 256; code += S::threads) {
+    shared.elements[code] = decode_element(work.job.profile.element, static_cast<std::uint8_t>(code));
+    shared.scales[code] = scale_value<F>(static_cast<std::uint8_t>(code));
   }
   __syncthreads();
   const std::int64_t units = work.shape.batch * work.panels * work.segments;
   for (std::int64_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
     const std::int64_t segment = unit % work.segments;
-    const std::int64_t panel = unit / work.segments % work.panels;
+    const std::int64_t panel_number = unit / work.segments % work.panels;
     const std::int64_t batch = unit / work.segments / work.panels;
     const std::int64_t begin = segment * segment_columns;
     const std::int64_t end = begin + segment_columns < work.shape.length ? begin + segment_columns : work.shape.length;
-    LaneSums sums[lines_a_warp];
-    Tile<lines_a_warp, alone> tile(work, shared, batch, panel * work.panel_lines);
-    for (std::int64_t column = begin; column < end; column += tile_width) tile.add(column, sums);
+    LaneSums sums[S::lines_a_warp];
+    Panel<S, F, is_stochastic> panel(work, shared, batch, panel_number * S::panel_lines);
+    Fetched<S> fetched = panel.fetch(begin);
+    for (std::int64_t column = begin; column < end; column += tile_width) {
+      if constexpr (S::looks_ahead) {
+        const Fetched<S> next = panel.fetch(column + tile_width);
+        panel.add_tile(column, fetched, sums);
+        fetched = next;
+      } else {
+        if (column != begin) fetched = panel.fetch(column);
+        panel.add_tile(column, fetched, sums);
+      }
+    }
 #pragma unroll
-    for (int i = 0; i < lines_a_warp; ++i) {
-      const int in_panel = static_cast<int>(threadIdx.x) / 32 + i * warps;
-      const std::int64_t line = panel * work.panel_lines + in_panel;
-      if (in_panel >= work.panel_lines || line >= work.shape.lines) continue;
-      sums[i].store(work, (batch * work.shape.lines + line) * work.segments + segment,
-                    static_cast<int>(threadIdx.x) % 32);
+    for (int i = 0; i < S::lines_a_warp; ++i) {
+      if (!panel.has_line(i)) continue;
+      const std::int64_t line = batch * work.shape.lines + panel.line(i);
+      sums[i].store(work, line * work.segments + segment, static_cast<int>(threadIdx.x) % 32);
     }
   }
 }
@@ -374,25 +462,53 @@ struct Workspace {
   }
 };
 
-bool block_fits(const BlockShape& block) {
-  const bool columns_fit = block.cols == 16 || block.cols == 32 || block.cols == 64;
-  const bool rows_fit = block.rows == 1 || block.rows == 2 * warps || block.rows == 4 * warps;
-  return columns_fit && rows_fit;
+bool block_fits(const Profile& profile) {
+  const BlockShape block = profile.block;
+  switch (profile.family) {
+    case Family::mx: return block == BlockShape{1, 32} || block == BlockShape{32, 32};
+    case Family::hif4: return block == BlockShape{1, 64} || block == BlockShape{64, 64};
+    case Family::nvfp4: return block == BlockShape{1, 16};
+  }
+  return false;
 }
 
-int panel_lines_of(const DecomposeJob& job) {
-  if (job.profile.block.is_2d()) return job.profile.block.rows;
-  return job.shape.axis == 1 ? warps : most_1d_lines;
+template <class S, Family F>
+void launch(Work work, cudaStream_t stream) {
+  work.panels = ceil_div(work.shape.lines, S::panel_lines);
+  const unsigned grid = grid_for(work.shape.batch * work.panels * work.segments, 1);
+  if (work.job.profile.rounding == Rounding::stochastic) {
+    decompose_segments<S, F, true><<<grid, S::threads, 0, stream>>>(work);
+  } else {
+    decompose_segments<S, F, false><<<grid, S::threads, 0, stream>>>(work);
+  }
+}
+
+template <Family F>
+void launch_1d(const Work& work, cudaStream_t stream) {
+  if (work.job.shape.axis == 1) {
+    launch<Shape<8, 1, false, false>, F>(work, stream);
+  } else {
+    launch<Shape<8, 1, true, false>, F>(work, stream);
+  }
+}
+
+template <Family F, int warps, int lines>
+void launch_2d(const Work& work, cudaStream_t stream) {
+  if (work.job.shape.axis == 1) {
+    launch<Shape<warps, lines, false, true>, F>(work, stream);
+  } else {
+    launch<Shape<warps, lines, true, true>, F>(work, stream);
+  }
 }
 
 void launch(const Work& work, cudaStream_t stream) {
-  const unsigned grid = grid_for(work.shape.batch * work.panels * work.segments, 1);
-  if (work.panel_lines == warps) {
-    decompose_segments<1, true><<<grid, threads, 0, stream>>>(work);
-  } else if (work.panel_lines <= 2 * warps) {
-    decompose_segments<2, false><<<grid, threads, 0, stream>>>(work);
-  } else {
-    decompose_segments<4, false><<<grid, threads, 0, stream>>>(work);
+  const bool is_2d = work.job.profile.block.is_2d();
+  switch (work.job.profile.family) {
+    case Family::mx: is_2d ? launch_2d<Family::mx, 32, 1>(work, stream) : launch_1d<Family::mx>(work, stream); break;
+    case Family::hif4:
+      is_2d ? launch_2d<Family::hif4, 16, 4>(work, stream) : launch_1d<Family::hif4>(work, stream);
+      break;
+    case Family::nvfp4: launch_1d<Family::nvfp4>(work, stream); break;
   }
 }
 
@@ -406,24 +522,24 @@ Status decompose(const DecomposeJob& job, const DecomposeOutput& output, void* w
   if (shape.batch < 0 || shape.rows < 0 || shape.columns < 0 || (shape.axis != 0 && shape.axis != 1)) {
     return Status::invalid;
   }
-  if (!block_fits(job.profile.block)) return Status::unsupported;
+  if (!block_fits(job.profile)) return Status::unsupported;
   const Workspace places(job);
   if (workspace_bytes < places.end) return Status::small_workspace;
-  if (workspace == nullptr && places.end > 0) return Status::invalid;
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(workspace) % alignof(double) == 0;
+  if ((workspace == nullptr && places.end > 0) || !is_aligned) return Status::invalid;
   auto* bytes = static_cast<std::uint8_t*>(workspace);
   const bool has_tensor_scale = job.profile.family == Family::nvfp4 && job.profile.tensor_scale;
 
-  Work work;
-  work.job = job;
-  work.shape = coded_shape(job.profile, shape);
-  work.terms = output.terms;
-  work.segment_sums = reinterpret_cast<double*>(bytes);
-  work.segment_counts = reinterpret_cast<std::uint32_t*>(bytes + places.counts);
-  work.panel_lines = panel_lines_of(job);
-  work.panels = ceil_div(shape.lines(), work.panel_lines);
-  work.segments = segments_of(shape);
-  work.factor = decomposition::factor(job.profile);
-  work.full = decomposition::full_scale(job.profile);
+  Work work = {.job = job,
+               .shape = coded_shape(job.profile, shape),
+               .terms = output.terms,
+               .segment_sums = reinterpret_cast<double*>(bytes),
+               .segment_counts = reinterpret_cast<std::uint32_t*>(bytes + places.counts),
+               .segments = segments_of(shape),
+               .grid = ideal_grid(job.profile),
+               .full_scale = decomposition::full_scale(job.profile),
+               .factor = static_cast<double>(decomposition::factor(job.profile))};
+  work.full = static_cast<double>(work.full_scale.significand) * pow2d(work.full_scale.exponent);
   if (shape.elements() > 0) {
     if (job.input == nullptr) return Status::invalid;
     const Coded coded = {bytes + places.codes, bytes + places.scales,

@@ -30,7 +30,8 @@ struct DecomposeOutput {
 /// Bytes of device memory that decompose() needs while it runs.
 std::size_t decompose_workspace(const DecomposeJob& job);
 
-/// Decomposes the error of quantizing job.input. Profiles as in quantize().
+/// Decomposes the error of quantizing job.input. Profiles as in quantize(), with blocks of the named ones. The
+/// workspace is aligned to 8 bytes.
 Status decompose(const DecomposeJob& job, const DecomposeOutput& output, void* workspace, std::size_t workspace_bytes,
                  cudaStream_t stream);
 
