@@ -53,6 +53,54 @@ struct Corner {
   std::int64_t k;
 };
 
+/// Choices that a kernel knows when it is compiled; the others are read from the profile.
+enum class Fixed : std::uint8_t {
+  family,        ///< the family alone
+  any_element,   ///< exact arithmetic, ties to even (MX)
+  nearest_even,  ///< these and the family's usual element
+  nearest_away,
+  stochastic,
+};
+
+FP4PROOF_HD constexpr Element usual_element(Family family) {
+  return family == Family::hif4 ? Element::s1p2 : Element::e2m1;
+}
+
+/// The kernel that knows most about a profile.
+constexpr Fixed fixed_choices(const Profile& profile) {
+  if (profile.element_arithmetic != ElementArithmetic::exact) return Fixed::family;
+  if (profile.element != usual_element(profile.family)) {
+    return profile.family == Family::mx && profile.rounding == Rounding::rne ? Fixed::any_element : Fixed::family;
+  }
+  switch (profile.rounding) {
+    case Rounding::rne: return Fixed::nearest_even;
+    case Rounding::rna: return Fixed::nearest_away;
+    case Rounding::stochastic: return Fixed::stochastic;
+    default: return Fixed::family;
+  }
+}
+
+/// The same profile, but the compiler sees what is fixed.
+template <Family F, Fixed X>
+FP4PROOF_HD constexpr Profile with_fixed_choices(Profile profile) {
+  profile.family = F;
+  if constexpr (X != Fixed::family) {
+    profile.element_arithmetic = ElementArithmetic::exact;
+    profile.rounding = X == Fixed::nearest_away ? Rounding::rna
+                       : X == Fixed::stochastic ? Rounding::stochastic
+                                                : Rounding::rne;
+    if constexpr (X != Fixed::any_element) profile.element = usual_element(F);
+  }
+  return profile;
+}
+
+/// The profile for words that are prepared already.
+FP4PROOF_HD constexpr Profile without_preparation(Profile profile) {
+  profile.input_rounding = InputRounding::none;
+  profile.tiny = TinyPolicy::clamp;
+  return profile;
+}
+
 /// What a tile knows about its blocks. Block (line band, block of the line) has number band * blocks of a line + block.
 template <Family F>
 struct BlockTable {
@@ -71,12 +119,12 @@ struct BlockTable<Family::hif4> {
   std::uint32_t word[most_bands];
 };
 
-template <Family F>
+template <Family F, Fixed X>
 class Tile {
  public:
   __device__ Tile(const Work& work, BlockTable<F>& blocks, std::uint32_t* words, std::uint32_t* random, Corner corner)
       : work_(work),
-        profile_(work.job.profile),
+        profile_(with_fixed_choices<F, X>(work.job.profile)),
         cut_(work.cut),
         blocks_(blocks),
         words_(words),
@@ -99,53 +147,49 @@ class Tile {
   /// Words of the input, prepared, and zeros where there is no input.
   __device__ void load() {
     with_dtype(work_.job.dtype, [&]<DType D>() {
-#pragma unroll 8
-      for (int i = threadIdx.x; i < tile_elements; i += threads) {
-        const Place at = place(i >> log2_run(), i & (run() - 1));
-        const std::uint32_t word = at.exists ? load_word<D>(work_.job.input, at.input) : 0;
-        words_[at.slot] = prepared_word(profile_, word);
-      }
+      for_each_place([&](int slot, std::int64_t input, bool exists) {
+        words_[slot] = prepared_word(profile_, exists ? load_word<D>(work_.job.input, input) : 0);
+      });
     });
   }
 
   __device__ void draw_random() {
     const RandomSource& source = work_.job.random;
     if (source.words != nullptr) {
-      for (int i = threadIdx.x; i < tile_elements; i += threads) {
-        const Place at = place(i >> log2_run(), i & (run() - 1));
-        if (at.exists) random_[at.slot] = source.words[at.input];
-      }
+      for_each_place([&](int slot, std::int64_t input, bool exists) {
+        if (exists) random_[slot] = source.words[input];
+      });
       return;
     }
     const int quads = run() / 4 + 1;  // of a run of neighbours in the input, which may begin inside a quad
     for (int i = threadIdx.x; i < (tile_elements >> log2_run()) * quads; i += threads) {
       const int run_number = i / quads;
-      const Place start = place(run_number, 0);
-      if (!start.exists) continue;
-      const std::int64_t first = (start.input & ~std::int64_t{3}) + 4 * (i - run_number * quads);
+      if (run_number >= existing_runs()) continue;
+      const std::int64_t start = place_of(run_number, 0);
+      const std::int64_t first = (start & ~std::int64_t{3}) + 4 * (i - run_number * quads);
       const PhiloxBlock drawn =
           random_block(source.seed, source.stream, source.step, static_cast<std::uint64_t>(first));
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const auto within = static_cast<int>(first + j - start.input);
-        if (within < 0 || within >= run()) continue;
-        random_[place(run_number, within).slot] = drawn.word[j];
+        const auto within = static_cast<int>(first + j - start);
+        if (within >= 0 && within < run()) random_[slot_of(run_number, within)] = drawn.word[j];
       }
     }
   }
 
   __device__ void scan() {
+    const Profile prepared = without_preparation(profile_);
     for (int u = threadIdx.x; u < tile_elements / unit; u += threads) {
       const Unit at = unit_at(u);
       const std::uint32_t* words = words_ + at.slot;
-      const BlockScan scan = scan_block(profile_, words, unit);
+      const BlockScan scan = scan_block(prepared, words, unit);
       const int block = block_of(at.line, at.k);
       atomicMax(&blocks_.amax[block], scan.amax_bits);
       const std::uint32_t specials = (scan.has_nan ? 1U : 0U) | (scan.has_inf ? 2U : 0U);
       if (specials != 0) atomicOr(&blocks_.specials[block], specials);
       if constexpr (F == Family::hif4) {
         for (int half = 0; half < 2; ++half) {
-          const std::uint32_t max = hif4_detail::part_max(profile_, words, 0, 4 * half, 1, 4);
+          const std::uint32_t max = hif4_detail::part_max(prepared, words, 0, 4 * half, 1, 4);
           atomicMax(&blocks_.part_max[part_of(at.line, at.k) + half], max);
         }
       }
@@ -200,11 +244,12 @@ class Tile {
     for (int u = threadIdx.x; u < tile_elements / unit; u += threads) {
       const Unit at = unit_at(u);
       if (corner_.line + at.line >= work_.shape.lines || corner_.k + at.k >= work_.shape.padded_length()) continue;
+      const UnitScale scale = scale_of(at.line, at.k);
       std::uint64_t packed = 0;
-#pragma unroll 1
+#pragma unroll X == Fixed::family ? 1 : 4
       for (int j = 0; j < unit; ++j) {
         const std::uint32_t random = random_ != nullptr ? random_[at.slot + j] : 0;
-        packed |= std::uint64_t{code_of(at.line, at.k + j, words_[at.slot + j], random)} << (j << log2_bits);
+        packed |= std::uint64_t{code_of(scale, at.k + j, words_[at.slot + j], random)} << (j << log2_bits);
       }
       const std::int64_t row = corner_.matrix * work_.shape.lines + corner_.line + at.line;
       const std::int64_t k = corner_.k + at.k;
@@ -241,27 +286,55 @@ class Tile {
   }
 
  private:
-  struct Place {
-    int slot;
-    std::int64_t input;
-    bool exists;
-  };
   struct Unit {
     int line;
     int k;
     int slot;
   };
+  /// What the elements of a unit are coded under.
+  struct UnitScale {
+    std::uint32_t scale;
+    MxCoding coding;
+  };
 
   /// A run: neighbours in the input that belong to the tile.
   __device__ int log2_run() const { return work_.job.shape.axis == 1 ? cut_.log2_length : cut_.log2_lines; }
   __device__ int run() const { return 1 << log2_run(); }
-  __device__ Place place(int run_number, int within) const {
-    const MatrixShape& shape = work_.job.shape;
-    const int line = shape.axis == 1 ? run_number : within;
-    const int k = shape.axis == 1 ? within : run_number;
-    return {cut_.slot(line, k), shape.element(corner_.matrix, corner_.line + line, corner_.k + k),
-            corner_.line + line < work_.shape.lines && corner_.k + k < work_.shape.length};
+  __device__ bool along_runs() const { return work_.job.shape.axis == 1; }
+  __device__ int slot_of(int run_number, int within) const {
+    return along_runs() ? cut_.slot(run_number, within) : cut_.slot(within, run_number);
   }
+  __device__ std::int64_t place_of(int run_number, int within) const {
+    const int line = along_runs() ? run_number : within;
+    const int k = along_runs() ? within : run_number;
+    return work_.job.shape.element(corner_.matrix, corner_.line + line, corner_.k + k);
+  }
+  /// Runs of the tile that lie in the matrix, and elements of a run that do.
+  __device__ int existing_runs() const { return along_runs() ? existing_lines() : existing_length(); }
+  __device__ int existing_in_run() const { return along_runs() ? existing_length() : existing_lines(); }
+  __device__ int existing_lines() const {
+    return static_cast<int>(min(std::int64_t{cut_.lines()}, work_.shape.lines - corner_.line));
+  }
+  __device__ int existing_length() const {
+    return static_cast<int>(min(std::int64_t{cut_.length()}, work_.shape.length - corner_.k));
+  }
+
+  /// Calls use(slot, place in the input, whether there is such a place) for each element, neighbours by neighbours.
+  template <class Use>
+  __device__ void for_each_place(Use use) const {
+    const int within = threadIdx.x & (run() - 1);
+    const int first_run = threadIdx.x >> log2_run();
+    const int run_step = threads >> log2_run();
+    const int runs = within < existing_in_run() ? existing_runs() : 0;
+    const std::int64_t step = run_step * work_.job.shape.columns;
+    std::int64_t input = place_of(first_run, within);
+#pragma unroll 8
+    for (int r = first_run; r < tile_elements >> log2_run(); r += run_step) {
+      use(slot_of(r, within), input, r < runs);
+      input += step;
+    }
+  }
+
   __device__ Unit unit_at(int u) const {
     const int line = u >> (cut_.log2_length - 3);
     const int k = (u << 3) & (cut_.length() - 1);
@@ -280,21 +353,28 @@ class Tile {
     return profile_.tensor_scale ? work_.coded.tensor_scales[corner_.matrix] : 1.0F;
   }
 
-  __device__ std::uint8_t code_of(int line, int k, std::uint32_t word, std::uint32_t random) const {
-    if constexpr (F == Family::mx) {
+  __device__ UnitScale scale_of(int line, int k) const {
+    if constexpr (F == Family::hif4) {
+      return {blocks_.word[word_of(line, k)], MxCoding::scaled};
+    } else {
       const int block = block_of(line, k);
+      return {blocks_.scale[block], F == Family::mx ? blocks_.coding[block] : MxCoding::scaled};
+    }
+  }
+
+  __device__ std::uint8_t code_of(const UnitScale& at, int k, std::uint32_t word, std::uint32_t random) const {
+    const auto scale = static_cast<std::uint8_t>(at.scale);
+    if constexpr (F == Family::mx) {
       const std::uint32_t coded = work_.job.three_quarters ? three_quarters_of(word) : word;
-      return mx_element_code(profile_, blocks_.coding[block], blocks_.scale[block], coded, random);
+      return mx_element_code(profile_, at.coding, scale, coded, random);
     } else if constexpr (F == Family::nvfp4) {
-      const std::uint8_t scale = blocks_.scale[block_of(line, k)];
       if (scale == e4m3_scale_nan) return 0;
       return nvfp4_encode_element(profile_, scale, tensor_scale(), word, random);
     } else {
-      const std::uint32_t scale = blocks_.word[word_of(line, k)];
-      if (hif4_e6m2(scale) == e6m2_nan) return 0;
+      if (scale == e6m2_nan) return 0;
       const int column = k & (profile_.block.cols - 1);
-      const int levels = hif4_level2(scale, column) + hif4_level3(scale, column);
-      return hif4_encode_element(profile_, hif4_e6m2(scale), levels, word, random);
+      const int levels = hif4_level2(at.scale, column) + hif4_level3(at.scale, column);
+      return hif4_encode_element(profile_, scale, levels, word, random);
     }
   }
 
@@ -309,7 +389,7 @@ class Tile {
   }
 
   const Work& work_;
-  const Profile& profile_;
+  const Profile profile_;
   const Cut& cut_;
   BlockTable<F>& blocks_;
   std::uint32_t* words_;
@@ -320,7 +400,7 @@ class Tile {
   int log2_band_rows_;
 };
 
-template <Family F>
+template <Family F, Fixed X>
 __global__ void __launch_bounds__(threads) quantize_tiles(const __grid_constant__ Work work) {
   extern __shared__ std::uint32_t shared_words[];
   __shared__ BlockTable<F> blocks;
@@ -331,7 +411,7 @@ __global__ void __launch_bounds__(threads) quantize_tiles(const __grid_constant_
     const std::int64_t within = i - matrix * work.cut.per_matrix;
     const std::int64_t down = within / work.cut.across;
     const Corner corner{matrix, down << work.cut.log2_lines, (within - down * work.cut.across) << work.cut.log2_length};
-    Tile<F> tile(work, blocks, shared_words, random, corner);
+    Tile<F, X> tile(work, blocks, shared_words, random, corner);
     tile.clear();
     tile.load();
     if (stochastic) tile.draw_random();
@@ -364,12 +444,24 @@ Cut cut_of(const QuantizeJob& job, const CodedShape& shape) {
   return cut;
 }
 
-template <Family F>
+template <Family F, Fixed X>
 Status launch(const Work& work, cudaStream_t stream) {
   const int arrays = work.job.profile.rounding == Rounding::stochastic ? 2 : 1;
   const std::size_t bytes = sizeof(std::uint32_t) * static_cast<std::size_t>(arrays * work.cut.slots());
-  quantize_tiles<F><<<grid_for(work.cut.tiles, 1), threads, bytes, stream>>>(work);
+  quantize_tiles<F, X><<<grid_for(work.cut.tiles, 1), threads, bytes, stream>>>(work);
   return launch_status();
+}
+
+template <Family F>
+Status launch(const Work& work, cudaStream_t stream) {
+  switch (fixed_choices(work.job.profile)) {
+    case Fixed::family: return launch<F, Fixed::family>(work, stream);
+    case Fixed::any_element: return launch < F, F == Family::mx ? Fixed::any_element : Fixed::family > (work, stream);
+    case Fixed::nearest_even: return launch<F, Fixed::nearest_even>(work, stream);
+    case Fixed::nearest_away: return launch<F, Fixed::nearest_away>(work, stream);
+    case Fixed::stochastic: return launch<F, Fixed::stochastic>(work, stream);
+  }
+  return Status::unsupported;
 }
 
 }  // namespace
