@@ -2,6 +2,7 @@
 
 #include "formats/float_bits.h"
 #include "gpu/gemm_general.h"
+#include "gpu/gemm_tensor.h"
 #include "gpu/launch.h"
 
 namespace fp4proof::gpu {
@@ -115,9 +116,9 @@ PartProduct residual_product(const GemmJob& job) {
   return product;
 }
 
-std::size_t gemm_workspace(const GemmJob&) { return 0; }
+std::size_t gemm_workspace(const GemmJob& job) { return tensor_workspace(first_product(job)); }
 
-Status gemm(const GemmJob& job, void*, std::size_t workspace_bytes, cudaStream_t stream) {
+Status gemm(const GemmJob& job, void* workspace, std::size_t workspace_bytes, cudaStream_t stream) {
   if (const Status status = check_gemm(job); status != Status::ok) return status;
   if (workspace_bytes < gemm_workspace(job)) return Status::small_workspace;
   const std::int64_t size = job.batch * job.a.lines * job.b.lines;
@@ -126,9 +127,14 @@ Status gemm(const GemmJob& job, void*, std::size_t workspace_bytes, cudaStream_t
     const auto bytes = static_cast<std::size_t>(size) * sizeof(float);
     return cudaMemsetAsync(job.c, 0, bytes, stream) == cudaSuccess ? Status::ok : Status::launch_failed;
   }
-  const Status status = launch_general_product(first_product(job), nullptr, stream);
+  const auto launch = [&](const PartProduct& product, ReadyImages ready) {
+    return takes_tensor_road(product) ? launch_tensor_product(product, ready, workspace, workspace_bytes, stream)
+                                      : launch_general_product(product, nullptr, stream);
+  };
+  const Status status = launch(first_product(job), {});
   if (status != Status::ok || !has_residual_product(job)) return status;
-  return launch_general_product(residual_product(job), nullptr, stream);
+  const bool on_a = job.stack.residual.is_on();
+  return launch(residual_product(job), {.a = !on_a, .b = on_a});
 }
 
 }  // namespace fp4proof::gpu

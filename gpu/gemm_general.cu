@@ -1,5 +1,6 @@
 #include "gpu/gemm_general.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "formats/macro_block.h"
@@ -359,7 +360,11 @@ Status launch_kernel(const PartProduct& product, const std::uint8_t* tile_is_slo
     return Status::launch_failed;
   }
   const std::int64_t tiles = product.batch * ceil_div(product.a.lines, tile) * ceil_div(product.b.lines, tile);
-  multiply<Dots, Length><<<grid_for(tiles, 1), threads, bytes, stream>>>(product, tile_is_slow);
+  // Looking at the byte of a tile is cheaper than starting a block for it.
+  constexpr unsigned enough_blocks = 1024;
+  const unsigned all_blocks = grid_for(tiles, 1);
+  const unsigned grid = tile_is_slow == nullptr ? all_blocks : std::min(all_blocks, enough_blocks);
+  multiply<Dots, Length><<<grid, threads, bytes, stream>>>(product, tile_is_slow);
   return launch_status();
 }
 

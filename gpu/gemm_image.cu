@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "formats/hif4.h"
 #include "formats/scale_codes.h"
 #include "gpu/gemm_image.h"
@@ -53,8 +55,8 @@ __device__ std::uint32_t four_integers(int levels, std::uint32_t codes) {
 
 /// The 16 code bytes of a piece, codes from `valid` on made +0.
 __device__ uint4 load_codes(const std::uint8_t* codes, std::int64_t valid) {
-  const uint2 first = *reinterpret_cast<const uint2*>(codes);
-  const uint2 second = *reinterpret_cast<const uint2*>(codes + 8);
+  const uint2 first = __ldg(reinterpret_cast<const uint2*>(codes));
+  const uint2 second = __ldg(reinterpret_cast<const uint2*>(codes + 8));
   uint4 words = {first.x, first.y, second.x, second.y};
   if (valid < piece) {
     const auto keep = [valid](int from) {
@@ -74,27 +76,27 @@ struct Line {
   const std::uint8_t* scales;
   std::int64_t k;
 
-  __device__ std::int64_t pieces() const { return (k + piece - 1) / piece; }
+  __device__ std::int64_t pieces() const { return ceil_div(k, piece); }
   __device__ uint4 piece_codes(std::int64_t i) const { return load_codes(codes + i * (piece / 2), k - i * piece); }
 };
 
-__device__ LineRange range_of(const Line& line, int lane) {
+/// The range of a line, and in `base` the exponent that makes its largest elements just fit.
+__device__ LineRange range_of(const Line& line, int lane, int& base) {
   int lowest = LineRange::far;
   int highest = -LineRange::far;
+#pragma unroll 4
   for (std::int64_t i = lane; i < line.pieces(); i += warp_size) {
-    const std::uint8_t scale = line.scales[i];
-    if (scale == e8m0_nan || !has_values(line.piece_codes(i))) continue;
+    const std::uint8_t scale = __ldg(line.scales + i);
+    const bool counts = scale != e8m0_nan && has_values(line.piece_codes(i));
     const int exponent = int{scale} - e8m0_bias;
-    lowest = min(lowest, exponent);
-    highest = max(highest, exponent);
+    lowest = min(lowest, counts ? exponent : LineRange::far);
+    highest = max(highest, counts ? exponent : -LineRange::far);
   }
   lowest = __reduce_min_sync(all_lanes, lowest);
   highest = __reduce_max_sync(all_lanes, highest);
-  LineRange range{};
-  range.base = static_cast<std::int16_t>(highest == -LineRange::far ? 0 : highest - most_shift);
-  range.lowest = static_cast<std::int16_t>(highest - lowest > most_shift - least_shift ? LineRange::too_wide : lowest);
-  range.highest = static_cast<std::int16_t>(highest);
-  return range;
+  base = highest == -LineRange::far ? 0 : highest - most_shift;
+  const bool is_too_wide = highest - lowest > most_shift - least_shift;
+  return {static_cast<std::int16_t>(is_too_wide ? LineRange::too_wide : lowest), static_cast<std::int16_t>(highest)};
 }
 
 struct MxPieces {
@@ -103,7 +105,7 @@ struct MxPieces {
 
   __device__ void convert(std::int64_t i, uint4 (&bytes)[2]) const {
     const uint4 codes = line.piece_codes(i);
-    const std::uint8_t scale = line.scales[i];
+    const std::uint8_t scale = __ldg(line.scales + i);
     const ByteTable table = e2m1_as_e5m2(int{scale} - e8m0_bias - base);
     const bool nan = scale == e8m0_nan;
     const auto four = [&](std::uint32_t four_codes) { return nan ? e5m2_nans : four_e5m2(table, four_codes); };
@@ -116,7 +118,7 @@ struct Hif4Pieces {
   const Line& line;
 
   __device__ std::uint32_t word(std::int64_t i) const {
-    return reinterpret_cast<const std::uint32_t*>(line.scales)[i / 2];
+    return __ldg(reinterpret_cast<const std::uint32_t*>(line.scales) + i / 2);
   }
 
   __device__ void convert(std::int64_t i, uint4 (&bytes)[2]) const {
@@ -147,29 +149,47 @@ __device__ void write_line(const Pieces& pieces, std::int64_t count, std::int64_
   }
 }
 
+/// What is read and written for one side.
+struct Conversion {
+  ConstCoded coded;
+  ImageShape shape;
+  Image image;
+};
+
+struct Conversions {
+  Conversion sides[2];
+};
+
+/// A row of the grid a side.
 template <ImageKind kind>
 __global__ void __launch_bounds__(threads_per_block)
-    write_image(ConstCoded coded, ImageShape shape, std::int64_t k, Image image) {
+    write_images(const __grid_constant__ Conversions conversions, std::int64_t k) {
   constexpr int block = kind == ImageKind::mx ? 32 : 64;
   constexpr int scale_size = kind == ImageKind::mx ? 1 : 4;
+  const Conversion& side = conversions.sides[blockIdx.y];
+  const ImageShape& shape = side.shape;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  const std::int64_t blocks = (k + block - 1) / block;
+  const std::int64_t blocks = ceil_div(k, block);
   const std::int64_t warps = std::int64_t{gridDim.x} * (threads_per_block / warp_size);
   for (std::int64_t i = (std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x) / warp_size;
        i < shape.batch * shape.lines; i += warps) {
-    const Line line = {coded.codes + i * blocks * (block / 2), coded.scales + i * blocks * scale_size, k};
+    const Line line = {side.coded.codes + i * blocks * (block / 2), side.coded.scales + i * blocks * scale_size, k};
     const std::int64_t number = i % shape.lines;
     const int row = static_cast<int>(number % image_lines);
     const std::int64_t first_tile = shape.tile(i / shape.lines, number / image_lines, 0);
-    std::uint8_t* tiles = image.tiles + first_tile * image_tile_bytes;
+    std::uint8_t* tiles = side.image.tiles + first_tile * image_tile_bytes;
     if constexpr (kind == ImageKind::mx) {
-      const LineRange range = range_of(line, lane);
-      if (lane == 0) image.ranges[i] = range;
-      write_line(MxPieces{line, range.base}, line.pieces(), shape.steps, tiles, row, lane);
+      int base;
+      const LineRange range = range_of(line, lane, base);
+      if (lane == 0) {
+        side.image.ranges[i] = range;
+        side.image.bases[i] = static_cast<std::int16_t>(base);
+      }
+      write_line(MxPieces{line, base}, line.pieces(), shape.steps, tiles, row, lane);
     } else {
       const Hif4Pieces pieces{line};
       write_line(pieces, line.pieces(), shape.steps, tiles, row, lane);
-      float* scales = image.scales + first_tile * image_scales + image_scale(row);
+      float* scales = side.image.scales + first_tile * image_scales + image_scale(row);
       for (std::int64_t group = lane; group < shape.steps * image_groups; group += warp_size) {
         const float scale = group < blocks ? decode_e6m2(hif4_e6m2(pieces.word(2 * group))) * 0.25F : 0.0F;
         scales[group * image_lines] = scale;
@@ -183,8 +203,8 @@ __global__ void __launch_bounds__(product_tile)
     write_flags(ImageShape a, const LineRange* ranges_a, ImageShape b, const LineRange* ranges_b, int length_log2,
                 std::uint8_t* tile_is_slow) {
   __shared__ int extremes[4];
-  const std::int64_t across = (b.lines + product_tile - 1) / product_tile;
-  const std::int64_t down = (a.lines + product_tile - 1) / product_tile;
+  const std::int64_t across = ceil_div(b.lines, product_tile);
+  const std::int64_t down = ceil_div(a.lines, product_tile);
   for (std::int64_t tile = blockIdx.x; tile < a.batch * down * across; tile += gridDim.x) {
     if (threadIdx.x < 4) extremes[threadIdx.x] = threadIdx.x % 2 == 0 ? LineRange::far : -LineRange::far;
     __syncthreads();
@@ -209,21 +229,22 @@ __global__ void __launch_bounds__(product_tile)
   }
 }
 
-template <ImageKind kind>
-void launch(const ConstCoded& coded, const ImageShape& shape, std::int64_t k, const Image& image, cudaStream_t stream) {
-  const unsigned grid = grid_for(shape.batch * shape.lines, threads_per_block / warp_size);
-  write_image<kind><<<grid, threads_per_block, 0, stream>>>(coded, shape, k, image);
-}
-
 }  // namespace
 
-Status launch_image(ImageKind kind, const ProductSide& side, std::int64_t batch, std::int64_t k, const Image& image,
-                    cudaStream_t stream) {
-  const ImageShape shape = image_shape(batch, side.lines, k);
+Status launch_images(ImageKind kind, std::int64_t batch, std::int64_t k, std::span<const ImageSource> sources,
+                     cudaStream_t stream) {
+  Conversions conversions{};
+  std::int64_t most_lines = 0;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const ProductSide& side = *sources[i].side;
+    conversions.sides[i] = {side.coded, image_shape(batch, side.lines, k), sources[i].image};
+    most_lines = std::max(most_lines, batch * side.lines);
+  }
+  const dim3 grid(grid_for(most_lines, threads_per_block / warp_size), static_cast<unsigned>(sources.size()));
   if (kind == ImageKind::mx) {
-    launch<ImageKind::mx>(side.coded, shape, k, image, stream);
+    write_images<ImageKind::mx><<<grid, threads_per_block, 0, stream>>>(conversions, k);
   } else {
-    launch<ImageKind::hif4>(side.coded, shape, k, image, stream);
+    write_images<ImageKind::hif4><<<grid, threads_per_block, 0, stream>>>(conversions, k);
   }
   return launch_status();
 }

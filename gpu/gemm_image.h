@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "formats/host_device.h"
 #include "gpu/gemm_general.h"
@@ -26,16 +27,14 @@ enum class ImageKind : std::uint8_t {
   hif4,  ///< an integer: four times the element of HiF4, level bits included; the scales stand apart, as binary32
 };
 
-/// Exponents of a line of MXFP4. Blocks whose elements are all zero do not count. `lowest` and `highest` are the least
-/// and the largest scale exponent; a line without nonzero blocks has lowest = far, highest = -far; one whose exponents
-/// are too far apart for E5M2 has lowest = too_wide.
+/// Scale exponents of a line of MXFP4. Blocks whose elements are all zero do not count. `lowest` and `highest` are the
+/// least and the largest; a line without nonzero blocks has lowest = far, highest = -far; one whose exponents are too
+/// far apart for E5M2 has lowest = too_wide.
 struct LineRange {
   static constexpr int far = 4096;
   static constexpr int too_wide = -3 * far;
-  std::int16_t base;  ///< the image holds the values divided by 2^base
   std::int16_t lowest;
   std::int16_t highest;
-  std::int16_t unused;
 };
 
 /// Place of byte `k` of a line in its tile: rows of 128 bytes whose 16-byte pieces are permuted as the 128-byte swizzle
@@ -72,11 +71,17 @@ struct Image {
   std::uint8_t* tiles = nullptr;  ///< [batch, panels, steps] tiles of 8192 bytes, aligned to 128 bytes
   float* scales = nullptr;        ///< hif4: [batch, panels, steps, 2, 64], in the order of image_scale(); E6M2 / 4
   LineRange* ranges = nullptr;    ///< mx: [batch, lines]
+  std::int16_t* bases = nullptr;  ///< mx: [batch, lines], exponents: the image holds the values divided by 2^base
 };
 
-/// Writes the image of one side; lines beyond the last one are left as they are.
-Status launch_image(ImageKind kind, const ProductSide& side, std::int64_t batch, std::int64_t k, const Image& image,
-                    cudaStream_t stream);
+struct ImageSource {
+  const ProductSide* side;
+  Image image;
+};
+
+/// Writes the images of one or both sides of a product; lines beyond the last one are left as they are.
+Status launch_images(ImageKind kind, std::int64_t batch, std::int64_t k, std::span<const ImageSource> sources,
+                     cudaStream_t stream);
 
 /// Writes a byte for each 128 x 128 tile of C, [batch, ceil(lines_a / 128), ceil(lines_b / 128)]: 1 where MXFP4 sums in
 /// the image could be rounded otherwise than the rules say, because the true ones get below 2^-149 or near 2^128.

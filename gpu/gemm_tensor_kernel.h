@@ -8,6 +8,7 @@
 #include "formats/scale_codes.h"
 #include "gpu/bulk_copy.h"
 #include "gpu/gemm_image.h"
+#include "gpu/launch.h"
 #include "gpu/wgmma.h"
 
 namespace fp4proof::gpu::tensor {
@@ -17,49 +18,35 @@ constexpr int warpgroup_size = 128;
 constexpr int tile_columns = 128;
 constexpr int column_panels = tile_columns / image_lines;
 
-struct Task {
-  ImageShape shape_a;
-  ImageShape shape_b;
-  Image a;
-  Image b;
-  const std::uint8_t* tile_is_slow;  ///< null: none is
-  std::int64_t chunk_steps;          ///< tiles of K in a chunk of the accumulator
-  ProductEpilogue epilogue;
-  float* c;
-};
-
-/// How the work of a block is cut.
-template <ImageKind image_kind, int warpgroup_count, int instruction_columns, int buffer_count, bool totals_in_shared,
-          int tiles_of_k>
+/// How the work of a block is cut: tiles of C of 64 rows a warpgroup and 128 columns.
+template <ImageKind image_kind, int warpgroup_count>
 struct Cut {
-  static constexpr ImageKind kind = image_kind;
-  static constexpr int warpgroups = warpgroup_count;
-  static constexpr int columns = instruction_columns;
-  static constexpr int buffers = buffer_count;
-  static constexpr bool shared_totals = totals_in_shared;
-  static constexpr int steps_at_once = tiles_of_k;
   static constexpr bool mx = image_kind == ImageKind::mx;
+  static constexpr int warpgroups = warpgroup_count;  ///< that multiply: 2 or 3
+  static constexpr int rows = warpgroups * image_lines;
 
   static constexpr int threads = (warpgroups + 1) * warpgroup_size;
-  /// Registers of a thread while it consumes; the producer's warpgroup leaves the rest.
-  static constexpr int consumer_registers = warpgroups == 2 ? 240 : 160;
-  static constexpr int producer_registers = 24;
-  static constexpr int rows = warpgroups * image_lines;
-  static constexpr int parts = tile_columns / columns;
-  static constexpr int registers = wgmma::registers(columns);
-  static constexpr int blocks = mx ? 4 : 2;  ///< block products in a tile of K
-  static constexpr int work = blocks * parts;
+  /// Registers of a thread that multiplies; the producer's warpgroup leaves the rest.
+  static constexpr int consumer_registers = warpgroups == 2 ? 232 : 160;
+  static constexpr int producer_registers = warpgroups == 2 ? 40 : 32;
+  static constexpr int registers = wgmma::registers(tile_columns);
+  /// With three warpgroups there are registers for block products and accumulators alone.
+  static constexpr bool totals_in_shared = warpgroups == 3;
+
+  static constexpr int blocks = mx ? 4 : 2;        ///< block products in a tile of K
+  static constexpr int instructions = mx ? 1 : 2;  ///< of a block product
 
   static constexpr int panels = warpgroups + column_panels;
   static constexpr int scale_bytes = mx ? 0 : image_scales * 4;
   static constexpr int stage_bytes = panels * (image_tile_bytes + scale_bytes);
-  static constexpr int totals_bytes = shared_totals ? rows * tile_columns * 4 : 0;
-  static constexpr int most_shared = 227 * 1024 - 1024 - 256;
-  static constexpr int stages_that_fit = (most_shared - totals_bytes) / stage_bytes;
-  static constexpr int stages = stages_that_fit < 6 ? stages_that_fit : 6;
-  static constexpr int shared_bytes = stages * stage_bytes + totals_bytes + 256 + 1024;
+  static constexpr int totals_bytes = totals_in_shared ? rows * tile_columns * 4 : 0;
+  static constexpr int barrier_bytes = 256;
+  static constexpr int alignment = 1024;
+  static constexpr int most_shared = 227 * 1024;
+  static constexpr int stages = (most_shared - totals_bytes - barrier_bytes - alignment) / stage_bytes;
+  static constexpr int shared_bytes = stages * stage_bytes + totals_bytes + barrier_bytes + alignment;
 
-  using Word = std::conditional_t<mx, float, std::int32_t>;
+  using Word = std::conditional_t<mx, float, std::int32_t>;  ///< of a block product
 };
 
 /// Shared memory of a block.
@@ -84,45 +71,48 @@ struct Shared {
   __device__ __forceinline__ SharedBarrier* empty() const { return full() + C::stages; }
 };
 
-/// The tiles of C that a block computes, in an order in which blocks that run together share panels.
+/// The tiles of C in an order in which blocks that run together share panels. As many as fit in memory have 32-bit
+/// numbers.
 struct TileWalk {
-  static constexpr int band = 12;  ///< rows of tiles
+  static constexpr std::uint32_t band = 12;  ///< rows of tiles
 
-  std::int64_t down;
-  std::int64_t across;
-  std::int64_t count;
+  std::uint32_t down;
+  std::uint32_t across;
+  std::uint32_t count;
 
   struct Place {
-    std::int64_t matrix;
-    std::int64_t row;  ///< in tiles
-    std::int64_t column;
+    std::uint32_t matrix;
+    std::uint32_t row;
+    std::uint32_t column;
   };
 
-  __device__ __forceinline__ Place place(std::int64_t i) const {
-    Place p;
-    p.matrix = i / (down * across);
-    const std::int64_t within = i % (down * across);
-    const std::int64_t first = within / (band * across) * band;
-    const std::int64_t height = min(down - first, std::int64_t{band});
-    const std::int64_t rest = within - first * across;
-    p.row = first + rest % height;
-    p.column = rest / height;
-    return p;
+  __device__ __forceinline__ Place place(std::uint32_t i) const {
+    const std::uint32_t within = i % (down * across);
+    const std::uint32_t first_row = within / (band * across) * band;
+    const std::uint32_t height = min(down - first_row, band);
+    const std::uint32_t rest = within - first_row * across;
+    return {i / (down * across), first_row + rest % height, rest / height};
   }
 };
 
-template <class C>
-__device__ __forceinline__ TileWalk walk_of(const Task& task) {
-  const std::int64_t down = (task.shape_a.lines + C::rows - 1) / C::rows;
-  const std::int64_t across = (task.shape_b.lines + tile_columns - 1) / tile_columns;
-  return {down, across, task.shape_a.batch * down * across};
-}
+struct Task {
+  ImageShape shape_a;
+  ImageShape shape_b;
+  Image a;
+  Image b;
+  TileWalk walk;
+  const std::uint8_t* tile_is_slow;  ///< null: none is
+  std::int32_t steps;                ///< tiles of K
+  std::int32_t chunk_steps;          ///< of a chunk of the accumulator
+  ProductEpilogue epilogue;
+  float* c;
+};
 
 /// Whether rows from `row` of tile column `column` take the other road.
 __device__ __forceinline__ bool is_slow(const Task& task, std::int64_t matrix, std::int64_t row, std::int64_t column) {
   if (task.tile_is_slow == nullptr) return false;
-  const std::int64_t down = (task.shape_a.lines + product_tile - 1) / product_tile;
-  const std::int64_t across = (task.shape_b.lines + product_tile - 1) / product_tile;
+  const std::int64_t down = ceil_div(task.shape_a.lines, product_tile);
+  const std::int64_t across = ceil_div(task.shape_b.lines, product_tile);
   return task.tile_is_slow[(matrix * down + row / product_tile) * across + column] != 0;
 }
 
@@ -150,7 +140,8 @@ struct Supply {
 
   __device__ __forceinline__ Supply(const ImageShape& shape, const Image& image, std::int64_t matrix,
                                     std::int64_t first_panel, int most_panels)
-      : steps(shape.steps), panels(static_cast<int>(min(shape.panels - first_panel, std::int64_t{most_panels}))) {
+      : steps(shape.steps),
+        panels(static_cast<int>(max(min(shape.panels - first_panel, std::int64_t{most_panels}), std::int64_t{0}))) {
     const std::int64_t tile = shape.tile(matrix, first_panel, 0);
     tiles = image.tiles + tile * image_tile_bytes;
     scales = image.scales + tile * image_scales;
@@ -178,15 +169,16 @@ struct Supply {
 /// One thread: brings tile after tile.
 template <class C>
 __device__ __forceinline__ void produce(const Task& task, const Shared<C>& shared) {
-  const TileWalk walk = walk_of<C>(task);
   Ring<C::stages> ring;
 #pragma unroll 1
-  for (std::int64_t i = blockIdx.x; i < walk.count; i += gridDim.x) {
-    const TileWalk::Place place = walk.place(i);
-    Supply<C> a(task.shape_a, task.a, place.matrix, place.row * C::warpgroups, C::warpgroups);
-    Supply<C> b(task.shape_b, task.b, place.matrix, place.column * column_panels, column_panels);
+  for (std::uint32_t i = blockIdx.x; i < task.walk.count; i += gridDim.x) {
+    const TileWalk::Place place = task.walk.place(i);
+    const std::int64_t panel_a = std::int64_t{place.row} * C::warpgroups;
+    const std::int64_t panel_b = std::int64_t{place.column} * column_panels;
+    Supply<C> a(task.shape_a, task.a, place.matrix, panel_a, C::warpgroups);
+    Supply<C> b(task.shape_b, task.b, place.matrix, panel_b, column_panels);
 #pragma unroll 1
-    for (std::int64_t step = 0; step < task.shape_a.steps; ++step) {
+    for (int step = 0; step < task.steps; ++step) {
       shared.empty()[ring.stage].wait(ring.parity ^ 1U);
       shared.full()[ring.stage].arrive_expecting(a.bytes() + b.bytes());
       a.bring_step(shared, ring.stage, 0);
@@ -199,52 +191,50 @@ __device__ __forceinline__ void produce(const Task& task, const Shared<C>& share
 /// The accumulators that a thread holds, and what it adds to them.
 template <class C>
 struct Sums {
-  float acc[C::parts][C::registers];
-  float total[C::shared_totals ? 1 : C::parts][C::shared_totals ? 1 : C::registers];
-  float4* totals;  ///< of this thread, a warpgroup's threads apart
+  float acc[C::registers];
+  float total[C::totals_in_shared ? 4 : C::registers];
+  float4* shared_total;  ///< of this thread; the next four registers stand a warpgroup of threads further
 
   __device__ __forceinline__ void clear() {
 #pragma unroll
-    for (int part = 0; part < C::parts; ++part) {
-#pragma unroll
-      for (int i = 0; i < C::registers; ++i) {
-        acc[part][i] = 0.0F;
-        if constexpr (!C::shared_totals) total[part][i] = 0.0F;
+    for (int i = 0; i < C::registers; i += 4) {
+      clear_four(acc + i);
+      if constexpr (C::totals_in_shared) {
+        shared_total[i / 4 * warpgroup_size] = {};
+      } else {
+        clear_four(total + i);
       }
-    }
-    if constexpr (C::shared_totals) {
-#pragma unroll
-      for (int i = 0; i < tile_columns / 8; ++i) totals[i * warpgroup_size] = {};
     }
   }
 
   /// Adds the chunk to the total; a total of +0 and a first chunk give that chunk, which is never -0.
   __device__ __forceinline__ void close_chunk() {
 #pragma unroll
-    for (int part = 0; part < C::parts; ++part) {
-#pragma unroll
-      for (int i = 0; i < C::registers; i += 4) {
-        float* sum = acc[part] + i;
-        if constexpr (C::shared_totals) {
-          float4& slot = totals[(part * C::registers + i) / 4 * warpgroup_size];
-          const float4 old = slot;
-          slot = {old.x + sum[0], old.y + sum[1], old.z + sum[2], old.w + sum[3]};
-        } else {
-          for (int j = 0; j < 4; ++j) total[part][i + j] += sum[j];
-        }
-        for (int j = 0; j < 4; ++j) sum[j] = 0.0F;
+    for (int i = 0; i < C::registers; i += 4) {
+      float* chunk = acc + i;
+      if constexpr (C::totals_in_shared) {
+        float4& slot = shared_total[i / 4 * warpgroup_size];
+        const float4 old = slot;
+        slot = {old.x + chunk[0], old.y + chunk[1], old.z + chunk[2], old.w + chunk[3]};
+      } else {
+        for (int j = 0; j < 4; ++j) total[i + j] += chunk[j];
       }
+      clear_four(chunk);
     }
   }
 
-  /// Registers 4 j .. 4 j + 3 of the whole row of tiles: two columns of two rows.
+  /// Totals 4 j .. 4 j + 3: two columns of two rows.
   __device__ __forceinline__ float4 result(int j) const {
-    if constexpr (C::shared_totals) {
-      return totals[j * warpgroup_size];
+    if constexpr (C::totals_in_shared) {
+      return shared_total[j * warpgroup_size];
     } else {
-      const float* t = total[j * 4 / C::registers] + j * 4 % C::registers;
-      return {t[0], t[1], t[2], t[3]};
+      return {total[4 * j], total[4 * j + 1], total[4 * j + 2], total[4 * j + 3]};
     }
+  }
+
+ private:
+  __device__ __forceinline__ static void clear_four(float* values) {
+    for (int j = 0; j < 4; ++j) values[j] = 0.0F;
   }
 };
 
@@ -261,16 +251,15 @@ __device__ __forceinline__ void add_products(float (&acc)[C::registers], const s
                                              const float* scales_a, const float* scales_b) {
   const float row[2] = {scales_a[0], scales_a[2]};
 #pragma unroll
-  for (int i = 0; i < C::registers; i += 8) {
-    // 16 columns a float4; a panel of 64 lines has two groups of 64 scales.
+  for (int i = 0; i < C::registers; i += 4) {
+    // Two of 8 columns; a panel of 64 lines has two groups of 64 scales.
     const int column = i * 2;
-    const float4 s =
-        *reinterpret_cast<const float4*>(scales_b + column / image_lines * image_scales + column % image_lines);
-    const float scale[4] = {s.x, s.y, s.z, s.w};
+    const float2 s = *reinterpret_cast<const float2*>(scales_b + column / image_lines * image_scales +
+                                                      column % image_lines / 16 * 16 + column % 16 / 8 * 2);
+    const float scale[2] = {s.x, s.y};
 #pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      const float both = __fmul_rn(row[j >> 1 & 1], scale[(j >> 2) * 2 + (j & 1)]);
-      acc[i + j] = __fmaf_rn(__int2float_rn(d[i + j]), both, acc[i + j]);
+    for (int j = 0; j < 4; ++j) {
+      acc[i + j] = __fmaf_rn(__int2float_rn(d[i + j]), __fmul_rn(row[j / 2], scale[j % 2]), acc[i + j]);
     }
   }
 }
@@ -281,55 +270,118 @@ __device__ __forceinline__ float times_power(float value, int exponent) {
   return __fmul_rn(__fmul_rn(value, pow2f(half)), pow2f(exponent - half));
 }
 
-__device__ __forceinline__ float finish(const ProductEpilogue& epilogue, float sum, float old) {
-  float y = sum;
-  if (epilogue.divisor != 1.0F) y = __fdiv_rn(y, epilogue.divisor);
-  if (epilogue.adds_to_c) y = __fadd_rn(old, __fmul_rn(epilogue.alpha, y));
-  return y != y ? canonical_nan() : y;
-}
+/// The part of C that a thread has: columns 8 j + {0, 1} from a first one in rows 0 and 8 from a first one. Where
+/// `whole`, all of it lies inside of C and pairs of columns are aligned.
+template <class C, bool whole>
+struct Output {
+  static constexpr int group = 4;  ///< values of j that are read, finished and written together
+
+  const Task& task;
+  std::int64_t matrix;
+  std::int64_t row;
+  std::int64_t column;
+
+  __device__ __forceinline__ bool has_row(int r) const { return whole || row + 8 * r < task.shape_a.lines; }
+  __device__ __forceinline__ bool has_column(int j, int e) const {
+    return whole || column + 8 * j + e < task.shape_b.lines;
+  }
+  __device__ __forceinline__ float* place(int r, int j) const {
+    return task.c + (matrix * task.shape_a.lines + row + 8 * r) * task.shape_b.lines + column + 8 * j;
+  }
+
+  __device__ __forceinline__ void read(int r, int j, float (&pair)[2]) const {
+    if constexpr (whole) {
+      const float2 both = *reinterpret_cast<const float2*>(place(r, j));
+      pair[0] = both.x;
+      pair[1] = both.y;
+    } else {
+      for (int e = 0; e < 2; ++e) {
+        if (has_row(r) && has_column(j, e)) pair[e] = place(r, j)[e];
+      }
+    }
+  }
+
+  __device__ __forceinline__ void write(int r, int j, const float (&pair)[2]) const {
+    if constexpr (whole) {
+      *reinterpret_cast<float2*>(place(r, j)) = {pair[0], pair[1]};
+    } else {
+      for (int e = 0; e < 2; ++e) {
+        if (has_row(r) && has_column(j, e)) place(r, j)[e] = pair[e];
+      }
+    }
+  }
+
+  __device__ __forceinline__ void column_bases(int j, int (&bases)[2]) const {
+    const std::int16_t* first = task.b.bases + matrix * task.shape_b.lines + column + 8 * j;
+    if constexpr (whole) {
+      const short2 both = __ldg(reinterpret_cast<const short2*>(first));
+      bases[0] = both.x;
+      bases[1] = both.y;
+    } else {
+      for (int e = 0; e < 2; ++e) bases[e] = has_column(j, e) ? __ldg(first + e) : 0;
+    }
+  }
+
+  __device__ __forceinline__ void row_bases(int (&bases)[2]) const {
+    const std::int16_t* first = task.a.bases + matrix * task.shape_a.lines + row;
+    for (int r = 0; r < 2; ++r) bases[r] = has_row(r) ? __ldg(first + 8 * r) : 0;
+  }
+
+  __device__ __forceinline__ void finish(int j, float (&values)[group][2][2]) const {
+    const ProductEpilogue& epilogue = task.epilogue;
+    const auto each = [&values](auto change) {
+#pragma unroll
+      for (int i = 0; i < group * 4; ++i) change(values[i / 4][i / 2 % 2][i % 2], i);
+    };
+    if (epilogue.divisor != 1.0F) each([&](float& y, int) { y = __fdiv_rn(y, epilogue.divisor); });
+    if (epilogue.adds_to_c) {
+      float old[group][2][2] = {};
+#pragma unroll
+      for (int i = 0; i < group * 2; ++i) read(i % 2, j + i / 2, old[i / 2][i % 2]);
+      each([&](float& y, int i) { y = __fadd_rn(old[i / 4][i / 2 % 2][i % 2], __fmul_rn(epilogue.alpha, y)); });
+    }
+    each([](float& y, int) { y = y != y ? canonical_nan() : y; });
+  }
+
+  __device__ __forceinline__ void store(const Sums<C>& sums) const {
+    int rows[2];
+    if constexpr (C::mx) row_bases(rows);
+#pragma unroll
+    for (int first = 0; first < tile_columns / 8; first += group) {
+      float values[group][2][2];
+#pragma unroll
+      for (int i = 0; i < group; ++i) {
+        const float4 four = sums.result(first + i);
+        const float sum[4] = {four.x, four.y, four.z, four.w};
+        int columns[2];
+        if constexpr (C::mx) column_bases(first + i, columns);
+        for (int k = 0; k < 4; ++k) {
+          const int r = k / 2;
+          const int e = k % 2;
+          values[i][r][e] = sum[k];
+          if constexpr (C::mx) values[i][r][e] = times_power(sum[k], rows[r] + columns[e]);
+        }
+      }
+      finish(first, values);
+#pragma unroll
+      for (int i = 0; i < group * 2; ++i) write(i % 2, first + i / 2, values[i / 2][i % 2]);
+    }
+  }
+};
 
 template <class C>
 __device__ __forceinline__ void store(const Task& task, const Sums<C>& sums, const TileWalk::Place& place,
                                       int warpgroup, int thread) {
-  const std::int64_t rows = task.shape_a.lines;
-  const std::int64_t columns = task.shape_b.lines;
-  const std::int64_t first_row = place.row * C::rows + warpgroup * image_lines + thread / 32 * 16 + thread % 32 / 4;
-  const std::int64_t first_column = place.column * tile_columns + thread % 4 * 2;
-  const bool pairs = columns % 2 == 0;
-  const auto base = [](const Image& image, std::int64_t line) { return int{image.ranges[line].base}; };
-  int row_base[2] = {};
-  if constexpr (C::mx) {
-    for (int r = 0; r < 2; ++r) {
-      if (first_row + 8 * r < rows) row_base[r] = base(task.a, place.matrix * rows + first_row + 8 * r);
-    }
-  }
-#pragma unroll
-  for (int j = 0; j < tile_columns / 8; ++j) {
-    const std::int64_t column = first_column + 8 * j;
-    if (column >= columns) continue;
-    const bool both = column + 1 < columns;
-    const float4 four = sums.result(j);
-    float value[2][2] = {{four.x, four.y}, {four.z, four.w}};
-    if constexpr (C::mx) {
-      const int column_base[2] = {base(task.b, place.matrix * columns + column),
-                                  both ? base(task.b, place.matrix * columns + column + 1) : 0};
-      for (int r = 0; r < 2; ++r) {
-        for (int e = 0; e < 2; ++e) value[r][e] = times_power(value[r][e], row_base[r] + column_base[e]);
-      }
-    }
-    for (int r = 0; r < 2; ++r) {
-      if (first_row + 8 * r >= rows) continue;
-      float* c = task.c + (place.matrix * rows + first_row + 8 * r) * columns + column;
-      if (pairs) {
-        auto* pair = reinterpret_cast<float2*>(c);
-        const float2 old = task.epilogue.adds_to_c ? *pair : float2{};
-        *pair = {finish(task.epilogue, value[r][0], old.x), finish(task.epilogue, value[r][1], old.y)};
-      } else {
-        for (int e = 0; e < (both ? 2 : 1); ++e) {
-          c[e] = finish(task.epilogue, value[r][e], task.epilogue.adds_to_c ? c[e] : 0.0F);
-        }
-      }
-    }
+  const std::int64_t top = std::int64_t{place.row} * C::rows + warpgroup * image_lines;
+  const std::int64_t left = std::int64_t{place.column} * tile_columns;
+  const std::int64_t row = top + thread / warp_size * 16 + thread % warp_size / 4;
+  const std::int64_t column = left + thread % 4 * 2;
+  const bool is_whole = top + image_lines <= task.shape_a.lines && left + tile_columns <= task.shape_b.lines;
+  const bool has_pairs = task.shape_b.lines % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.c) % sizeof(float2) == 0;
+  if (is_whole && has_pairs) {
+    Output<C, true>{task, place.matrix, row, column}.store(sums);
+  } else {
+    Output<C, false>{task, place.matrix, row, column}.store(sums);
   }
 }
 
@@ -341,93 +393,60 @@ struct Consumer {
   int thread;
   Ring<C::stages> ring;
   Sums<C> sums;
-  typename C::Word products[C::buffers][C::registers];
+  typename C::Word product[C::registers];
 
-  __device__ __forceinline__ Consumer(const Shared<C>& memory, int warpgroup_, int thread_)
-      : shared(memory), warpgroup(warpgroup_), thread(thread_) {
-    sums.totals = shared.totals() + warpgroup * (image_lines * tile_columns / 4) + thread;
+  __device__ __forceinline__ Consumer(const Shared<C>& memory, int its_warpgroup, int its_thread)
+      : shared(memory), warpgroup(its_warpgroup), thread(its_thread) {
+    sums.shared_total = shared.totals() + warpgroup * (image_lines * tile_columns / 4) + thread;
   }
 
-  /// Starts the instructions of a block product: block and columns by `work` within the tile of K.
-  __device__ __forceinline__ void start(std::uint64_t a, std::uint64_t b, int work,
-                                        typename C::Word (&d)[C::registers]) {
-    constexpr int instructions = C::mx ? 1 : 2;
-    const std::uint64_t k = wgmma::descriptor_step(work / C::parts * instructions * 32);
-    const std::uint64_t down = wgmma::descriptor_step(work % C::parts * C::columns * image_length);
+  /// The products of block `block` of a tile of K. While one warpgroup waits for them, another adds its own.
+  __device__ __forceinline__ void multiply(std::uint64_t a, std::uint64_t b, int block) {
+    constexpr std::uint64_t step = wgmma::descriptor_step(32);
+    const std::uint64_t k = block * C::instructions * step;
     wgmma::fence();
-    wgmma::multiply<false>(d, a + k, b + k + down);
-    if constexpr (!C::mx) {
-      constexpr std::uint64_t next = wgmma::descriptor_step(32);
-      wgmma::multiply<true>(d, a + k + next, b + k + down + next);
-    }
+    wgmma::multiply<false>(product, a + k, b + k);
+    if constexpr (C::instructions == 2) wgmma::multiply<true>(product, a + k + step, b + k + step);
     wgmma::commit();
+    wgmma::wait<0>();
+    wgmma::finished(product);
   }
 
-  __device__ __forceinline__ void add(int stage, int work, typename C::Word (&d)[C::registers]) {
-    auto& acc = sums.acc[work % C::parts];
-    if constexpr (C::mx) {
-      add_products<C>(acc, d);
-    } else {
-      const int group = work / C::parts * image_lines;
-      const int panel = work % C::parts * C::columns / image_lines;
-      const int row = image_scale(thread / 32 * 16 + thread % 32 / 4);
-      const int column = image_scale(thread % 4 * 2);
-      add_products<C>(acc, d, shared.scales(stage, warpgroup) + group + row,
-                      shared.scales(stage, C::warpgroups + panel) + group + column);
-    }
+  /// Tells the producer that this warp has read the stage.
+  __device__ __forceinline__ void release() {
+    if (thread % warp_size == 0) shared.empty()[ring.stage].arrive();
   }
 
-  /// `steps` tiles of K. While products are added, the next buffers - 1 are on their way.
-  template <int steps>
-  __device__ __forceinline__ void multiply() {
-    constexpr int ahead = C::buffers - 1;
-    constexpr int all = steps * C::work;
-    int stage[steps];
-    std::uint64_t a;
-    std::uint64_t b;
-    const auto start_next = [&](int w) {
-      if (w % C::work == 0) {
-        stage[w / C::work] = ring.stage;
-        shared.full()[ring.stage].wait(ring.parity);
-        a = wgmma::descriptor(shared_address(shared.tile(ring.stage, warpgroup)));
-        b = wgmma::descriptor(shared_address(shared.tile(ring.stage, C::warpgroups)));
-        ring.advance();
-      }
-      start(a, b, w % C::work, products[w % C::buffers]);
-    };
+  __device__ __forceinline__ void add_step() {
+    shared.full()[ring.stage].wait(ring.parity);
+    const std::uint64_t a = wgmma::descriptor(shared_address(shared.tile(ring.stage, warpgroup)));
+    const std::uint64_t b = wgmma::descriptor(shared_address(shared.tile(ring.stage, C::warpgroups)));
 #pragma unroll
-    for (int w = 0; w < ahead; ++w) start_next(w);
-#pragma unroll
-    for (int w = 0; w < all; ++w) {
-      if (w + ahead < all) start_next(w + ahead);
-      switch (all - 1 - w) {
-        case 0: wgmma::wait<0>(); break;
-        case 1: wgmma::wait<(ahead < 1 ? ahead : 1)>(); break;
-        default: wgmma::wait<ahead>(); break;
-      }
-      auto& d = products[w % C::buffers];
-      wgmma::finished(d);
-      const bool last = w % C::work == C::work - 1;
-      const int s = w / C::work;
-      if (C::mx && last && thread % warp_size == 0) shared.empty()[stage[s]].arrive();
-      add(stage[s], w % C::work, d);
-      if (!C::mx && last) {
-        __syncwarp();
-        if (thread % warp_size == 0) shared.empty()[stage[s]].arrive();
+    for (int block = 0; block < C::blocks; ++block) {
+      multiply(a, b, block);
+      if constexpr (C::mx) {
+        if (block == C::blocks - 1) release();
+        add_products<C>(sums.acc, product);
+      } else {
+        const int row = image_scale(thread / 32 * 16 + thread % 32 / 4);
+        const int column = image_scale(thread % 4 * 2);
+        add_products<C>(sums.acc, product, shared.scales(ring.stage, warpgroup) + block * image_lines + row,
+                        shared.scales(ring.stage, C::warpgroups) + block * image_lines + column);
       }
     }
+    if constexpr (!C::mx) {
+      __syncwarp();
+      release();
+    }
+    ring.advance();
   }
 
-  __device__ __forceinline__ void tile(std::int64_t steps, std::int64_t chunk_steps) {
+  __device__ __forceinline__ void add_tile(int steps, int chunk_steps) {
     sums.clear();
-    for (std::int64_t left = steps; left > 0; left -= chunk_steps) {
-      std::int64_t step = min(left, chunk_steps);
 #pragma unroll 1
-      for (; step >= C::steps_at_once; step -= C::steps_at_once) multiply<C::steps_at_once>();
-      if constexpr (C::steps_at_once > 1) {
+    for (int left = steps; left > 0; left -= chunk_steps) {
 #pragma unroll 1
-        for (; step > 0; --step) multiply<1>();
-      }
+      for (int step = min(left, chunk_steps); step > 0; --step) add_step();
       sums.close_chunk();
     }
   }
@@ -435,13 +454,12 @@ struct Consumer {
 
 template <class C>
 __device__ __forceinline__ void consume(const Task& task, const Shared<C>& shared, int warpgroup, int thread) {
-  const TileWalk walk = walk_of<C>(task);
   Consumer<C> consumer(shared, warpgroup, thread);
 #pragma unroll 1
-  for (std::int64_t i = blockIdx.x; i < walk.count; i += gridDim.x) {
-    const TileWalk::Place place = walk.place(i);
-    consumer.tile(task.shape_a.steps, task.chunk_steps);
-    const std::int64_t row = place.row * C::rows + warpgroup * image_lines;
+  for (std::uint32_t i = blockIdx.x; i < task.walk.count; i += gridDim.x) {
+    const TileWalk::Place place = task.walk.place(i);
+    consumer.add_tile(task.steps, task.chunk_steps);
+    const std::int64_t row = std::int64_t{place.row} * C::rows + warpgroup * image_lines;
     if (row < task.shape_a.lines && !is_slow(task, place.matrix, row, place.column)) {
       store<C>(task, consumer.sums, place, warpgroup, thread);
     }
@@ -452,7 +470,7 @@ template <class C>
 __global__ void __launch_bounds__(C::threads, 1) multiply_images(const __grid_constant__ Task task) {
   extern __shared__ std::uint8_t memory[];
   Shared<C> shared;
-  shared.base = memory + (1024 - shared_address(memory) % 1024) % 1024;
+  shared.base = memory + (C::alignment - shared_address(memory) % C::alignment) % C::alignment;
   if (threadIdx.x == 0) {
     for (int i = 0; i < C::stages; ++i) {
       shared.full()[i].initialise(1);

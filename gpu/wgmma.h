@@ -62,38 +62,6 @@ __device__ __forceinline__ void finished(Word (&d)[count]) {
   }
 }
 
-/// D = A B^T, or D += A B^T, for 32 elements of K: A is 64 x 32, B is 64 x 32, E5M2 with binary32 sums.
-template <bool adds>
-__device__ __forceinline__ void multiply(float (&d)[32], std::uint64_t a, std::uint64_t b) {
-  asm volatile(
-      "{.reg .pred adds; setp.ne.b32 adds, %34, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k32.f32.e5m2.e5m2 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
-      " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-      "%32, %33, adds, 1, 1;}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
-        "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
-        "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
-        "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-      : "l"(a), "l"(b), "n"(adds ? 1 : 0));
-}
-
-/// The same for signed bytes; sums are exact.
-template <bool adds>
-__device__ __forceinline__ void multiply(std::int32_t (&d)[32], std::uint64_t a, std::uint64_t b) {
-  asm volatile(
-      "{.reg .pred adds; setp.ne.b32 adds, %34, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
-      " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-      "%32, %33, adds;}"
-      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]),
-        "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]),
-        "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]),
-        "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31])
-      : "l"(a), "l"(b), "n"(adds ? 1 : 0));
-}
-
 /// D = A B^T, or D += A B^T, for 32 elements of K: A is 64 x 32, B is 128 x 32, E5M2 with binary32 sums.
 template <bool adds>
 __device__ __forceinline__ void multiply(float (&d)[64], std::uint64_t a, std::uint64_t b) {
