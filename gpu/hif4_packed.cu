@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "gpu/hif4_packed_lanes.h"
+#include "gpu/hif4_tiles.h"
 #include "gpu/launch.h"
 
 namespace fp4proof::gpu {
@@ -49,17 +50,21 @@ bool is_aligned(const void* pointer, std::uintptr_t bytes) {
 
 bool takes_hif4_packed(const QuantizeJob& job, const Coded& coded) {
   const Profile& p = job.profile;
-  return job.dtype == DType::bf16 && p.family == Family::hif4 && p.element == Element::s1p2 &&
-         p.block == BlockShape{1, group} && p.rounding == Rounding::rna && p.scale_rounding == Rounding::rne &&
+  const MatrixShape& shape = job.shape;
+  const bool fits = shape.axis == 1 ? shape.columns % group == 0 && shape.rows % p.block.rows == 0
+                                    : shape.rows % group == 0 && shape.columns % 2 == 0 && !p.block.is_2d();
+  return fits && job.dtype == DType::bf16 && p.family == Family::hif4 && p.element == Element::s1p2 &&
+         p.block.cols == group && p.rounding == Rounding::rna && p.scale_rounding == Rounding::rne &&
          p.seventh == SeventhRule::bf16_product && p.reciprocal == Reciprocal::bf16 &&
          p.threshold_arithmetic == ThresholdArithmetic::exact && p.element_arithmetic == ElementArithmetic::exact &&
          p.nan == NanPolicy::scale_nan && p.inf == InfPolicy::scale_nan && p.tiny != TinyPolicy::flush_inputs &&
          p.zero_sign == ZeroSign::zero_input_dropped && job.scale_layout == ScaleLayout::row_major &&
-         job.shape.axis == 1 && job.shape.columns % group == 0 && is_aligned(job.input, 16) &&
-         is_aligned(coded.codes, 4) && is_aligned(coded.scales, 4);
+         is_aligned(job.input, 16) && is_aligned(coded.codes, 16) && is_aligned(coded.scales, 4);
 }
 
 Status quantize_hif4_packed(const QuantizeJob& job, const Coded& coded, cudaStream_t stream) {
+  if (job.profile.block.is_2d()) return quantize_hif4_tiles(job, coded, stream);
+  if (job.shape.axis == 0) return quantize_hif4_columns(job, coded, stream);
   constexpr int pairs = 4;
   constexpr int threads = 128;
   const std::int64_t pieces = job.shape.elements() / piece;

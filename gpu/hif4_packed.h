@@ -7,9 +7,10 @@
 
 namespace fp4proof::gpu {
 
-/// Whether quantize_hif4_packed() takes the job: the choices of hif4/gcc in groups of 64 along the columns, columns a
-/// multiple of 64, scale words in row-major order, input and codes aligned to 16 bytes, scales to 4. Rows and batches
-/// may be any.
+/// Whether quantize_hif4_packed() takes the job: the choices of hif4/gcc in groups of 64, along the columns (columns a
+/// multiple of 64) or along the rows (rows a multiple of 64, even columns), or in 64 x 64 tiles along the columns (both
+/// multiples of 64); scale words in row-major order, input and codes aligned to 16 bytes, scales to 4. Batches may be
+/// any.
 bool takes_hif4_packed(const QuantizeJob& job, const Coded& coded);
 
 /// quantize() for such a job.

@@ -20,8 +20,8 @@ __device__ inline std::uint32_t larger_of_lanes(std::uint32_t halves, int distan
 
 /// The largest magnitudes of the even and the odd elements.
 __device__ inline std::uint32_t largest(const uint4& words) {
-  return packed_max_u16(packed_max_u16(packed_magnitude(words.x), packed_magnitude(words.y)),
-                        packed_max_u16(packed_magnitude(words.z), packed_magnitude(words.w)));
+  return packed_magnitude(packed_larger_magnitude_bf16(packed_larger_magnitude_bf16(words.x, words.y),
+                                                       packed_larger_magnitude_bf16(words.z, words.w)));
 }
 
 /// The scales of the two blocks that a lane has a part of.

@@ -5,6 +5,7 @@
 #include "gpu/hif4_packed.h"
 #include "gpu/launch.h"
 #include "gpu/mx_packed.h"
+#include "gpu/mx_stochastic.h"
 #include "gpu/tensor_scale.h"
 
 namespace fp4proof::gpu {
@@ -58,6 +59,7 @@ Status fill_scale_padding(const QuantizeJob& job, const Coded& coded, cudaStream
 /// Codes and scales of a checked job that has elements, by the fastest road that takes it.
 Status quantize_elements(const QuantizeJob& job, const Coded& coded, cudaStream_t stream) {
   if (takes_mx_packed(job, coded)) return quantize_mx_packed(job, coded, stream);
+  if (takes_mx_stochastic(job, coded)) return quantize_mx_stochastic(job, coded, stream);
   if (takes_hif4_packed(job, coded)) return quantize_hif4_packed(job, coded, stream);
   return general_quantize(job, coded, stream);
 }

@@ -55,22 +55,46 @@ FP4PROOF_HD constexpr std::uint32_t packed_hif4_level3_threshold(const PackedHif
   return packed_halved(scales.four, ~level2);
 }
 
-/// Two S1P2 codes, signs included, from two bfloat16 words, as the top byte of a word: bits 27:24 the lower one, bits
-/// 31:28 the upper one. The other bytes are not zero. `reciprocals` are halved once for each level bit.
-FP4PROOF_HD inline std::uint32_t packed_s1p2(std::uint32_t words, std::uint32_t reciprocals, std::uint32_t tie_breaks) {
-  // 128 + |x| * reciprocal has its last place at 1. Ties go to even there, but only a reciprocal that is a power of two
+/// The bfloat16 number 128, whose last place is 1.
+inline constexpr std::uint32_t packed_s1p2_base = both_halves(0x4300U);
+
+/// Two S1P2 magnitude codes in bits 2:0 and 18:16. Other bits are those of packed_s1p2_base. `reciprocals` are halved
+/// once for each level bit.
+FP4PROOF_HD inline std::uint32_t packed_s1p2_magnitudes(std::uint32_t words, std::uint32_t reciprocals,
+                                                        std::uint32_t tie_breaks) {
+  // A sum with 128 is rounded to a whole number. Ties go to even there, but only a reciprocal that is a power of two
   // makes ties at all, from magnitudes with at most four significant bits: their last bit set moves them up, and
   // nothing else across a tie.
-  constexpr std::uint32_t base = both_halves(0x4300U);
-  constexpr std::uint32_t most = both_halves(0x4307U);
-  constexpr std::uint32_t one = both_halves(0x3F80U);
+  constexpr std::uint32_t most = packed_s1p2_base + both_halves(7U);
   const std::uint32_t magnitudes = packed_magnitude(words) | tie_breaks;
-  const std::uint32_t counts = packed_min_u16(packed_fma_bf16(magnitudes, reciprocals, base), most);
-  const std::uint32_t without_minus_zero = packed_fma_bf16(words, one, 0);
-  const std::uint32_t coded = counts | (without_minus_zero & packed_sign_mask);
+  return packed_min_u16(packed_fma_bf16(magnitudes, reciprocals, packed_s1p2_base), most);
+}
+
+/// bfloat16 words with +0 for -0.
+FP4PROOF_HD inline std::uint32_t packed_without_minus_zero(std::uint32_t words) {
+  return packed_fma_bf16(words, both_halves(0x3F80U), 0);
+}
+
+/// Two S1P2 codes as the top byte of a word: bits 27:24 the lower one, bits 31:28 the upper one. The other bytes are
+/// not zero.
+FP4PROOF_HD inline std::uint32_t packed_s1p2(std::uint32_t words, std::uint32_t reciprocals, std::uint32_t tie_breaks) {
   // As in packed_e2m1(): both codes and signs side by side in the top byte.
   constexpr std::uint32_t gather = 0x01001001U;
-  return coded * gather - base * gather;
+  const std::uint32_t signs = packed_without_minus_zero(words) & packed_sign_mask;
+  const std::uint32_t coded = packed_s1p2_magnitudes(words, reciprocals, tie_breaks) | signs;
+  return coded * gather - packed_s1p2_base * gather;
+}
+
+/// Four S1P2 codes of each of two columns, from the bfloat16 words of two neighbouring columns in four rows: bits 15:0
+/// the lower column, bits 31:16 the upper one, the first row in the lowest nibble.
+FP4PROOF_HD inline std::uint32_t packed_s1p2_rows(const std::uint32_t* words, std::uint32_t reciprocals,
+                                                  std::uint32_t tie_breaks) {
+  std::uint32_t rows = 0;
+  for (int i = 3; i >= 0; --i) {
+    const std::uint32_t signs = packed_without_minus_zero(words[i]) >> 12 & both_halves(8U);
+    rows = rows * 16U + (packed_s1p2_magnitudes(words[i], reciprocals, tie_breaks) | signs);
+  }
+  return rows - packed_s1p2_base * 0x1111U;
 }
 
 }  // namespace fp4proof::gpu

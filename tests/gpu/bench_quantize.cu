@@ -62,6 +62,17 @@ constexpr Case cases[] = {
     {"mxfp4 32x32 tiles along columns, tiled scales", Operation::quantize, "mxfp4-2d/rceil", 1, tiled},
     {"mxfp4 32x32 tiles along rows", Operation::quantize, "mxfp4-2d/ocp", 0},
     {"mxfp4 32x32 tiles along rows, tiled scales", Operation::quantize, "mxfp4-2d/rceil", 0, tiled},
+    {"mxfp4 along columns, stochastic", Operation::quantize, "mxfp4/ocp-sr", 1, row_major, DType::bf16, true},
+    {"mxfp4 along columns, rceil, stochastic", Operation::quantize, "mxfp4/rceil-sr"},
+    {"mxfp4 along columns, rceil, stochastic, 16 bits", Operation::quantize, "mxfp4/rceil-sr16"},
+    {"mxfp4 along columns, rceil, stochastic, 8 bits", Operation::quantize, "mxfp4/rceil-sr8"},
+    {"hif4 along columns", Operation::quantize, "hif4/gcc", 1, row_major, DType::bf16, true},
+    {"hif4 along rows", Operation::quantize, "hif4/gcc", 0, row_major, DType::bf16, true},
+    {"hif4 64x64 tiles along columns", Operation::quantize, "hif4-2d/gcc"},
+    {"mxfp4 to bf16", Operation::dequantize, "mxfp4/ocp", 1, row_major, DType::bf16, true},
+    {"mxfp4 to f32", Operation::dequantize, "mxfp4/ocp", 1, row_major, DType::f32},
+    {"hif4 to bf16", Operation::dequantize, "hif4/gcc", 1, row_major, DType::bf16, true},
+    {"hif4 to f32", Operation::dequantize, "hif4/gcc", 1, row_major, DType::f32},
 };
 
 // ---------------------------------------------------------------------------------------------------------------------

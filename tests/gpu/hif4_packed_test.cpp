@@ -113,5 +113,29 @@ TEST(PackedHif4, WordsUnderLevelBits) {
   }
 }
 
+TEST(PackedHif4, FourRowsOfTwoColumns) {
+  std::uint32_t state = 1;
+  const auto random = [&] {
+    state = state * 1664525U + 1013904223U;
+    return state >> 16 ^ state << 13;
+  };
+  for (int trial = 0; trial < 100'000; ++trial) {
+    const std::uint32_t codes[2] = {120U + random() % 60U, 120U + random() % 60U};
+    std::uint32_t words[4] = {};
+    std::uint32_t expected = 0;
+    for (int i = 0; i < 8; ++i) {
+      const std::uint32_t code = codes[i / 4];
+      const std::uint32_t exponent = 79U + code / 4U + 3U - random() % 9U;
+      const std::uint32_t word = random() % 16U == 0 ? random() & 0x8000U : (random() & 0x807FU) | exponent << 7;
+      words[i % 4] |= word << (16 * (i / 4));
+      expected |= std::uint32_t{hif4_encode_element(profile(), static_cast<std::uint8_t>(code), 1, word << 16, 0)}
+                  << (4 * i);
+    }
+    const PackedHif4Scales scales = packed_hif4_scales(halves(codes[0], codes[1]));
+    const std::uint32_t reciprocals = packed_halved(scales.reciprocals, 0xFFFFFFFFU);
+    ASSERT_EQ(packed_s1p2_rows(words, reciprocals, scales.tie_breaks), expected) << trial;
+  }
+}
+
 }  // namespace
 }  // namespace fp4proof::gpu
