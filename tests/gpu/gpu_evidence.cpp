@@ -24,6 +24,13 @@ std::int64_t work_of(const CorrectEntry& entry) { return entry.input.shape.eleme
 std::int64_t work_of(const DecomposeEntry& entry) { return entry.input.shape.elements(); }
 std::int64_t work_of(const SweepEntry&) { return std::int64_t{1} << 32; }
 
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Seconds above which an entry is named.
+constexpr double noteworthy = 1.0;
+
 constexpr std::int64_t most_work_of_small = std::int64_t{1} << 18;
 
 class Evidence {
@@ -37,14 +44,16 @@ class Evidence {
     for (const Entry& entry : entries) {
       if (small_ && work_of(entry) > most_work_of_small) continue;
       ++count;
+      const auto start = std::chrono::steady_clock::now();
       if (small_) {
         device_digest(entry);
       } else {
         add(entry);
       }
+      const double seconds = seconds_since(start);
+      if (seconds > noteworthy) std::printf("%.1f s: %s\n", seconds, name_of_entry(entry).c_str());
     }
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    std::printf("%-12s %5d entries %7.1f s\n", what, count, seconds.count());
+    std::printf("%-12s %5d entries %7.1f s\n", what, count, seconds_since(begin));
   }
 
   bool write(const char* path) const {
@@ -96,6 +105,7 @@ class Evidence {
 };
 
 int run(const char* path, bool small) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   Evidence evidence(small);
   DeviceBytes::poisons = !small;
   evidence.add("quantize", quantize_entries());
