@@ -14,7 +14,8 @@ FP4PROOF_HD constexpr std::uint32_t packed_inverse_scale(std::uint32_t scale_cod
 }
 
 /// |x| * inverse_scale for two bfloat16 magnitudes as two binary16 numbers. Exact from 2^-7 up to 2^16; what is
-/// smaller stays below 2^-6, far under the first tie of E2M1.
+/// smaller stays below 2^-6, far under the first tie of E2M1. From 2^16 on, for infinities and NaNs neither half means
+/// anything.
 FP4PROOF_HD inline std::uint32_t packed_scaled_f16(std::uint32_t magnitudes, std::uint32_t inverse_scale) {
   // The addend is less than half a unit in the last place of everything from 2^-7 up, so the sum rounds back to the
   // product; and it keeps the exponent field at 112 or above. Then a binary16 word is the bfloat16 word less 112 in
@@ -62,14 +63,16 @@ FP4PROOF_HD inline std::uint32_t gathered_top_bytes(std::uint32_t a, std::uint32
 }
 
 /// Four E2M1 codes of each of two columns, from the bfloat16 words of two neighbouring columns in four rows: bits 15:0
-/// the lower column, bits 31:16 the upper one, the first row in the lowest nibble. Magnitudes are finite: an infinity
-/// or a NaN would carry into the other column. `magnitudes` is 0 in the half of a column that has them, else 0x7FFF.
+/// the lower column, bits 31:16 the upper one, the first row in the lowest nibble. `kept` is all ones in the half of a
+/// finite column and 0 in the other, whose codes are 0: an infinity or a NaN would carry into its neighbour.
 FP4PROOF_HD inline std::uint32_t packed_e2m1_rows(const std::uint32_t* words, std::uint32_t inverse_scales,
-                                                  std::uint32_t magnitudes = packed_magnitude_mask) {
+                                                  std::uint32_t kept) {
+  const std::uint32_t magnitudes = kept & packed_magnitude_mask;
+  const std::uint32_t signs = kept & both_halves(8U);
   std::uint32_t rows = 0;
   for (int i = 3; i >= 0; --i) {
     const std::uint32_t sums = packed_e2m1_f16(packed_scaled_f16(words[i] & magnitudes, inverse_scales));
-    rows = rows * 16U + (sums | (words[i] >> 12 & both_halves(8U)));
+    rows = rows * 16U + (sums | (words[i] >> 12 & signs));
   }
   constexpr std::uint32_t bias = both_halves(0x6400U);
   return rows - bias * 0x1111U;

@@ -9,8 +9,9 @@
 namespace fp4proof::gpu {
 
 /// Whether quantize_mx_packed() takes the job: the default fields of docs/rules-mx.md with any scale rule in exact
-/// arithmetic, 1D or 2D blocks, lengths that are multiples of 32 (and of 128 under tiled_128x4 along the columns), even
-/// columns, pointers aligned to 16 bytes (scales: 4). Shapes need no further alignment; batches may be any.
+/// arithmetic, 1D or 2D blocks, whole blocks (1D along the columns with tiled_128x4: columns a multiple of 128; along
+/// the rows: columns a multiple of 8), rows and columns below 2^24 but for 1D along the columns, pointers aligned to 16
+/// bytes (scales: 4). Everything else goes the general road.
 bool takes_mx_packed(const QuantizeJob& job, const Coded& coded);
 
 /// quantize() for such a job.

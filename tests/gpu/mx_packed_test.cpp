@@ -205,7 +205,16 @@ TEST(PackedElements, FourRowsOfTwoColumns) {
       expected |= halves(code(lower, first), code(upper, second)) << (4 * row);
     }
     const std::uint32_t inverse = packed_inverse_scales(halves(lower, upper));
-    ASSERT_EQ(packed_e2m1_rows(words, inverse), expected) << trial;
+    ASSERT_EQ(packed_e2m1_rows(words, inverse, ~0U), expected) << trial;
+    // A column that is not finite has no codes, and its neighbour keeps its own.
+    for (std::uint32_t special : {0x7F80U, 0xFF80U, 0x7F81U, 0x7FFFU, 0xFFFFU}) {
+      std::uint32_t with_special[4] = {words[0], words[1], words[2], words[3]};
+      std::uint32_t& in_lower = with_special[trial % 4];
+      in_lower = halves(special, in_lower >> 16);
+      ASSERT_EQ(packed_e2m1_rows(with_special, inverse, 0xFFFF0000U), expected & 0xFFFF0000U) << trial;
+      in_lower = halves(words[trial % 4] & 0xFFFFU, special);
+      ASSERT_EQ(packed_e2m1_rows(with_special, inverse, 0x0000FFFFU), expected & 0x0000FFFFU) << trial;
+    }
   }
 }
 
