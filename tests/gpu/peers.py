@@ -79,7 +79,7 @@ def ours(folder, program):
     with tempfile.TemporaryDirectory() as scratch:
         report = pathlib.Path(scratch) / "report.json"
         subprocess.run([folder / program, "--json", report], check=True)
-        return json.loads(report.read_text())
+        return [json.loads(line) for line in report.read_text().splitlines()]
 
 
 def main():
