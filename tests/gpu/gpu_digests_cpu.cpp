@@ -73,6 +73,7 @@ class Check {
 };
 
 int run(const char* path, bool all) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const Result<Document> document = read_document(path);
   if (!document) {
     std::fprintf(stderr, "%s\n", document.error().message.c_str());
