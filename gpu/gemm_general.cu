@@ -326,9 +326,22 @@ __device__ void multiply_tile(const PartProduct& product, const TilePlace& place
   store_tile(product, place, sums);
 }
 
+/// Whether any byte is not 0, for the whole block.
+__device__ bool is_any_set(const std::uint8_t* bytes, std::int64_t count) {
+  unsigned found = 0;
+#pragma unroll 8
+  for (std::int64_t i = threadIdx.x; i < count; i += threads) found |= bytes[i];
+  return __syncthreads_or(static_cast<int>(found)) != 0;
+}
+
 template <class Dots, int Length>
 __global__ void __launch_bounds__(threads, Dots::blocks_per_processor)
     multiply(const __grid_constant__ PartProduct product, const std::uint8_t* tile_is_slow) {
+  if (tile_is_slow != nullptr) {
+    const std::int64_t down = ceil_div(product.a.lines, product_tile);
+    const std::int64_t across = ceil_div(product.b.lines, product_tile);
+    if (!is_any_set(tile_is_slow, product.batch * down * across)) return;
+  }
   extern __shared__ __align__(16) unsigned char memory[];
   auto& shared = *reinterpret_cast<Shared<Dots, Length>*>(memory);
   const auto code = static_cast<std::uint8_t>(threadIdx.x);
@@ -361,7 +374,7 @@ Status launch_kernel(const PartProduct& product, const std::uint8_t* tile_is_slo
   }
   const std::int64_t tiles = product.batch * ceil_div(product.a.lines, tile) * ceil_div(product.b.lines, tile);
   // Looking at the byte of a tile is cheaper than starting a block for it.
-  constexpr unsigned enough_blocks = 1024;
+  constexpr unsigned enough_blocks = 528;
   const unsigned all_blocks = grid_for(tiles, 1);
   const unsigned grid = tile_is_slow == nullptr ? all_blocks : std::min(all_blocks, enough_blocks);
   multiply<Dots, Length><<<grid, threads, bytes, stream>>>(product, tile_is_slow);

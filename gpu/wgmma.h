@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "formats/host_device.h"
+
 namespace fp4proof::gpu::wgmma {
 
 /// Registers of a thread for a D of 64 x n.
-constexpr int registers(int n) { return n / 2; }
+FP4PROOF_HD constexpr int registers(int n) { return n / 2; }
 
 /// Describes an operand of 128-byte rows, K fastest, in the 128-byte swizzle. `address` is in shared memory; rows start
 /// at a multiple of 1024 bytes, and the address may be 32, 64 or 96 bytes further to name later elements of K.
@@ -23,9 +25,7 @@ __device__ __forceinline__ std::uint64_t descriptor(std::uint32_t address) {
 }
 
 /// What a descriptor grows by when its address grows by `bytes`.
-__host__ __device__ constexpr std::uint64_t descriptor_step(int bytes) {
-  return static_cast<std::uint64_t>(bytes) >> 4;
-}
+FP4PROOF_HD constexpr std::uint64_t descriptor_step(int bytes) { return static_cast<std::uint64_t>(bytes) >> 4; }
 
 /// Before the first instruction that takes registers which other instructions touched.
 __device__ __forceinline__ void fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }

@@ -206,6 +206,13 @@ ScaleRule spread(int base, int line_step, int binades) {
   };
 }
 
+/// One large block and small ones `binades` below. Where its opposite is zeros, the small ones alone are the sum.
+ScaleRule one_large(int binades) {
+  return [=](std::int64_t line, std::int64_t block, std::uint32_t) {
+    return static_cast<std::uint32_t>(127 + line % 5 - (block == 0 ? 0 : binades));
+  };
+}
+
 TEST_F(TensorProduct, Mxfp4ScalesAtTheLimits) {
   struct Limits {
     const char* name;
@@ -215,10 +222,13 @@ TEST_F(TensorProduct, Mxfp4ScalesAtTheLimits) {
   const Limits limits[] = {
       {"as far apart as the image takes", spread(100, 3, 26), spread(110, -2, 26)},
       {"one binade too far", spread(100, 3, 27), spread(110, -2, 27)},
+      {"one large block as far as the image takes", one_large(26), mx_around_one},
+      {"one large block one binade too far", one_large(27), mx_around_one},
       {"far too far", spread(1, 10, 200), spread(1, 10, 200)},
       {"the smallest products just representable", spread(40, 0, 20), spread(67, 0, 8)},
       {"the smallest products one bit below", spread(39, 0, 20), spread(67, 0, 8)},
       {"subnormal sums", spread(50, 0, 3), spread(57, 0, 3)},
+      {"subnormal sums, one bit too small", spread(49, 0, 3), spread(57, 0, 3)},
       {"sums that underflow", spread(30, 0, 10), spread(40, 0, 10)},
       {"smallest scales against the largest", spread(0, 0, 5), spread(248, 0, 5)},
       {"the largest sums that are safe", spread(180, 0, 3), spread(177, 0, 4)},
