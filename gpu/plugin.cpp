@@ -151,8 +151,10 @@ void* allocate(std::size_t bytes) {
 
 void release(void* memory) { cudaFree(memory); }
 
+/// cudaMemcpy may return while pageable memory is still on its way, and the stream of the calls waits for no other.
 fp4proof_status copy_to_device(void* device, const void* host, std::size_t bytes) {
-  return cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice) == cudaSuccess ? FP4PROOF_OK : FP4PROOF_FAILED;
+  const bool copied = cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice) == cudaSuccess;
+  return copied && cudaStreamSynchronize(nullptr) == cudaSuccess ? FP4PROOF_OK : FP4PROOF_FAILED;
 }
 
 fp4proof_status copy_to_host(void* host, const void* device, std::size_t bytes) {
