@@ -1,0 +1,69 @@
+#pragma once
+// The operators of a backend (conformance/training_backend.h) as C++ functions over Memory.
+//
+// Errors stick: after the first failure every later call does nothing, and check() returns what failed and why. So a
+// training step reads as the list of its operators, and asks once.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "conformance/training/memory.h"
+#include "formats/result.h"
+
+namespace fp4proof::training {
+
+class Operators {
+ public:
+  explicit Operators(const fp4proof_training& table) : table_(&table) {}
+
+  const fp4proof_training& table() const { return *table_; }
+
+  /// `ok`, or the first failure.
+  Result<void> check() const;
+
+  template <class T>
+  Memory<T> make(std::size_t size) {
+    Memory<T> memory(*table_, size);
+    if (memory.failed()) fail("allocate", std::to_string(size * sizeof(T)) + " bytes");
+    return memory;
+  }
+  template <class T>
+  Memory<T> upload(std::span<const T> values) {
+    Memory<T> memory = make<T>(values.size());
+    copy_in(memory, values);
+    return memory;
+  }
+  template <class T>
+  void copy_in(const Memory<T>& to, std::span<const T> values) {
+    if (values.empty() || error_) return;
+    require("copy_in", table_->copy_in(to.get(), values.data(), values.size_bytes()));
+  }
+  template <class T>
+  std::vector<T> download(const Memory<T>& from) {
+    std::vector<T> values(from.size());
+    if (!values.empty() && !error_)
+      require("copy_out", table_->copy_out(values.data(), from.get(), values.size() * sizeof(T)));
+    return values;
+  }
+
+  /// Runs one operator of the table: call(&fp4proof_training::add, "add", {...}). `size` of the call is filled in.
+  template <class Call>
+  void call(fp4proof_status (*fp4proof_training::*function)(const Call*), const char* name, Call arguments) {
+    if (error_) return;
+    arguments.size = sizeof(Call);
+    if (table_->*function == nullptr) return fail(name, "the backend does not offer it");
+    require(name, (table_->*function)(&arguments));
+  }
+
+ private:
+  void require(const char* name, fp4proof_status status);
+  void fail(const char* name, const std::string& reason);
+
+  const fp4proof_training* table_;
+  std::optional<Error> error_;
+};
+
+}  // namespace fp4proof::training
