@@ -16,9 +16,11 @@ SOUND_TREE = {
     "reference/exact/block.cpp": '#include "reference/exact/block.h"\n#include <boost/multiprecision/cpp_int.hpp>\n',
     "reference/portable/quantize.h": '#pragma once\n#include "formats/mx.h"\n',
     "conformance/backend.h": "#pragma once\n#include <stdint.h>\n",
+    "conformance/training_backend.h": '#pragma once\n#include "conformance/backend.h"\n',
     "conformance/verify/compare.h": '#pragma once\n#include "reference/portable/quantize.h"\n',
     "conformance/CMakeLists.txt": "add_subdirectory(verify)\n",
     "gpu/plugin.cu": '#include <cuda_runtime.h>\n#include "conformance/backend.h"\n#include "formats/mx.h"\n',
+    "gpu/training.cu": '#include "conformance/training_backend.h"\n',
     "tests/unit/mx_test.cpp": '#include "formats/mx.h"\n#include "reference/exact/block.h"\n#include <gtest/gtest.h>\n',
     "README.md": "Run /usr/bin/fp4proof, or ${HOME}/work/fp4proof, or network/work/x.\n",
 }
@@ -74,7 +76,7 @@ class CheckWalls(unittest.TestCase):
     def test_gpu_never_uses_the_reference(self):
         self.refuses_include("gpu/bad.cu", '"reference/portable/quantize.h"', "gpu never includes reference")
         self.refuses_include("gpu/bad.cuh", '"reference/exact/block.h"', "gpu never includes reference")
-        self.refuses_include("gpu/bad.cu", '"conformance/verify/compare.h"', "conformance/backend.h only")
+        self.refuses_include("gpu/bad.cu", '"conformance/verify/compare.h"', "conformance/training_backend.h only")
 
     def test_conformance_never_uses_cuda(self):
         for target in ("<cuda_runtime.h>", "<cuda_runtime_api.h>", "<cuda.h>", "<cub/cub.cuh>"):
