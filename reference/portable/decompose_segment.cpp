@@ -83,8 +83,8 @@ void SegmentDecomposer::draw_random(const Run& run, SegmentScratch& scratch) con
     if (g.inner == 1) {
       const std::int64_t first = g.first_element(run.panel.row + r) + run.column;
       if (options.random_words.empty()) {
-        draw_random_words(options.seed, options.stream, options.step, static_cast<std::uint64_t>(first), run.count,
-                          words);
+        draw_random_words(options.seed, options.stream, options.step,
+                          options.first_element + static_cast<std::uint64_t>(first), run.count, words);
       } else {
         std::copy_n(options.random_words.begin() + first, run.count, words);
       }
@@ -93,12 +93,13 @@ void SegmentDecomposer::draw_random(const Run& run, SegmentScratch& scratch) con
     std::uint64_t cached = std::numeric_limits<std::uint64_t>::max();
     PhiloxBlock block{};
     for (int c = 0; c < run.count; ++c) {
-      const auto element = static_cast<std::uint64_t>(g.first_element(run.panel.row + r) + (run.column + c) * g.inner);
+      const auto place = static_cast<std::uint64_t>(g.first_element(run.panel.row + r) + (run.column + c) * g.inner);
       std::uint32_t& word = words[c];
       if (!options.random_words.empty()) {
-        word = options.random_words[element];
+        word = options.random_words[place];
         continue;
       }
+      const std::uint64_t element = options.first_element + place;
       if (element >> 2 != cached) {
         cached = element >> 2;
         block = random_block(options.seed, options.stream, options.step, element);

@@ -138,8 +138,9 @@ void draw_random(const Job& job, const Run& run, Scratch& scratch) {
     if (g.inner == 1) {
       const std::int64_t first = g.first_element(row) + column;
       if (given.empty()) {
-        draw_random_words(job.options.seed, job.options.stream, job.options.step, static_cast<std::uint64_t>(first),
-                          count, scratch.random.data() + slot);
+        draw_random_words(job.options.seed, job.options.stream, job.options.step,
+                          job.options.first_element + static_cast<std::uint64_t>(first), count,
+                          scratch.random.data() + slot);
       } else {
         std::copy_n(given.begin() + first, count, scratch.random.begin() + slot);
       }
@@ -148,12 +149,13 @@ void draw_random(const Job& job, const Run& run, Scratch& scratch) {
     std::uint64_t cached = std::numeric_limits<std::uint64_t>::max();
     PhiloxBlock block{};
     for (int i = 0; i < count; ++i) {
-      const auto element = static_cast<std::uint64_t>(g.first_element(row) + (column + i) * g.inner);
+      const auto place = static_cast<std::uint64_t>(g.first_element(row) + (column + i) * g.inner);
+      const std::uint64_t element = job.options.first_element + place;
       if (given.empty() && element >> 2 != cached) {
         cached = element >> 2;
         block = random_block(job.options.seed, job.options.stream, job.options.step, element);
       }
-      scratch.random[static_cast<std::size_t>(slot + i)] = given.empty() ? block.word[element & 3U] : given[element];
+      scratch.random[static_cast<std::size_t>(slot + i)] = given.empty() ? block.word[element & 3U] : given[place];
     }
   });
 }

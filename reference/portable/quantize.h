@@ -23,6 +23,7 @@ struct QuantizeOptions {
   std::uint64_t seed = 0;                 ///< Philox key, for profiles that round stochastically
   Stream stream = Stream::sr_activation;  ///< Philox stream
   std::uint32_t step = 0;                 ///< Philox step
+  std::uint64_t first_element = 0;        ///< Philox element of the first element of the tensor
   /// MX: the scale is that of x, the elements are RN(0.75 x) coded under it (C28 of docs/rules-corrections.md).
   bool three_quarters = false;
   /// Random words by place in the input tensor, in place of Philox words; empty or one an element.
