@@ -1,0 +1,111 @@
+#include "conformance/training/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+#include "conformance/vectors/os_error.h"
+#include "conformance/vectors/safetensors.h"
+
+namespace fp4proof::training {
+
+namespace {
+
+constexpr std::string_view checkpoint_format = "fp4proof-checkpoint/1";
+
+/// The tensors of a parameter and the ends of their names.
+auto tensors_of(const Parameter& p) {
+  return std::array<std::pair<std::string, const Floats*>, 3>{{{p.name, &p.weight},
+                                                               {p.name + ".first_moment", &p.first_moment},
+                                                               {p.name + ".second_moment", &p.second_moment}}};
+}
+
+std::vector<std::uint64_t> shape_of(const Parameter& p) {
+  return {static_cast<std::uint64_t>(p.rows), static_cast<std::uint64_t>(p.columns)};
+}
+
+Result<std::string> text_field(const SafetensorsFile& file, const std::string& key, const std::string& label) {
+  const auto found = file.metadata().find(key);
+  if (found == file.metadata().end()) {
+    return Error{ErrorKind::corrupt, fmt::format("{}: no checkpoint; its metadata has no {}", label, key)};
+  }
+  return found->second;
+}
+
+template <class Number>
+Result<Number> number_field(const SafetensorsFile& file, const std::string& key, int base, const std::string& label) {
+  const Result<std::string> text = text_field(file, key, label);
+  if (!text) return text.error();
+  Number number{};
+  const char* const end = text->data() + text->size();
+  const auto [stop, failure] = std::from_chars(text->data(), end, number, base);
+  if (failure == std::errc() && stop == end) return number;
+  return Error{ErrorKind::corrupt, fmt::format("{}: {} is {}, not a number", label, key, *text)};
+}
+
+Result<CheckpointState> state_of(const SafetensorsFile& file, const std::string& label) {
+  const Result<std::string> format = text_field(file, "format", label);
+  if (!format) return format.error();
+  if (*format != checkpoint_format) {
+    return Error{ErrorKind::corrupt, fmt::format("{}: format {}, not {}", label, *format, checkpoint_format)};
+  }
+  const Result<std::string> phase = text_field(file, "phase", label);
+  const Result<std::string> identity = text_field(file, "identity", label);
+  const Result<std::int64_t> step = number_field<std::int64_t>(file, "step", 10, label);
+  const Result<std::uint64_t> chain = number_field<std::uint64_t>(file, "chain", 16, label);
+  if (!phase) return phase.error();
+  if (!identity) return identity.error();
+  if (!step) return step.error();
+  if (!chain) return chain.error();
+  return CheckpointState{*phase, *step, *chain, *identity};
+}
+
+}  // namespace
+
+Result<void> save_checkpoint(const std::filesystem::path& path, Operators& operators, const Parameters& parameters,
+                             const CheckpointState& state) {
+  std::vector<std::vector<float>> contents;
+  std::vector<TensorData> tensors;
+  contents.reserve(3 * parameters.all.size());
+  for (const Parameter& p : parameters.all) {
+    for (const auto& [name, memory] : tensors_of(p)) {
+      contents.push_back(operators.download(*memory));
+      tensors.push_back({{name, TensorDtype::f32, shape_of(p)}, bytes_of(contents.back())});
+    }
+  }
+  if (const Result<void> done = operators.check(); !done) return done;
+  return write_safetensors(path, tensors,
+                           {{"format", std::string(checkpoint_format)},
+                            {"phase", state.phase},
+                            {"step", std::to_string(state.step)},
+                            {"chain", fmt::format("{:016x}", state.chain)},
+                            {"identity", state.identity}});
+}
+
+Result<CheckpointState> load_checkpoint(const std::filesystem::path& path, Operators& operators, Parameters& parameters,
+                                        const std::string& identity) {
+  const Result<SafetensorsFile> file = SafetensorsFile::open(path);
+  if (!file) return file.error();
+  const std::string label = quote_path(path);
+  Result<CheckpointState> state = state_of(*file, label);
+  if (!state) return state;
+  if (state->identity != identity) {
+    return Error{ErrorKind::usage,
+                 fmt::format("{} belongs to another run ({}), not to this one ({})", label, state->identity, identity)};
+  }
+  for (const Parameter& p : parameters.all) {
+    for (const auto& [name, memory] : tensors_of(p)) {
+      const Result<const TensorEntry*> entry = file->require(name);
+      if (!entry) return entry.error();
+      if ((*entry)->spec.dtype != TensorDtype::f32 || (*entry)->spec.shape != shape_of(p)) {
+        return Error{ErrorKind::usage, fmt::format("{}: tensor {} is no F32 [{}, {}]", label, name, p.rows, p.columns)};
+      }
+      operators.copy_in<float>(*memory, copy_elements<float>(file->bytes(**entry)));
+    }
+  }
+  if (const Result<void> done = operators.check(); !done) return done.error();
+  return state;
+}
+
+}  // namespace fp4proof::training

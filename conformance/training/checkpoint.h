@@ -1,0 +1,30 @@
+#pragma once
+// Checkpoints: all that a run needs to go on with the same bits. Random numbers have addresses, not state, so weights,
+// moments, the number of the step and the digest chain are all there is.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "conformance/training/parameters.h"
+#include "formats/result.h"
+
+namespace fp4proof::training {
+
+struct CheckpointState {
+  std::string phase;        ///< "warm-start" or "reinforcement"
+  std::int64_t step = 0;    ///< steps done in that phase
+  std::uint64_t chain = 0;  ///< digest chain behind them
+  std::string identity;     ///< what the run is: a checkpoint of another run is refused
+};
+
+/// Writes a safetensors file: NAME, NAME.first_moment and NAME.second_moment of every parameter, the state as metadata.
+Result<void> save_checkpoint(const std::filesystem::path& path, Operators& operators, const Parameters& parameters,
+                             const CheckpointState& state);
+
+/// Reads one into parameters of the same names and shapes. Errors: `corrupt` for a file that is no checkpoint, `usage`
+/// for one of other tensors or with another identity.
+Result<CheckpointState> load_checkpoint(const std::filesystem::path& path, Operators& operators, Parameters& parameters,
+                                        const std::string& identity);
+
+}  // namespace fp4proof::training
