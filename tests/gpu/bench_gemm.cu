@@ -3,8 +3,8 @@
 //
 //     bench_gemm [--runs N] [--only TEXT] [--json FILE]
 //
-// Codes are random, scales lie around one. `images` is the share of the time that the conversion of the operands takes
-// on the tensor-core road. Times are medians of CUDA events.
+// Codes are random, scales lie around one. `images` is the time of the conversion of both operands alone, a part of
+// the whole on the tensor-core road. Times are medians of CUDA events.
 
 #include <cuda_runtime_api.h>
 
@@ -19,6 +19,7 @@
 #include "formats/spec_corrections.h"
 #include "formats/spec_profiles.h"
 #include "gpu/gemm.h"
+#include "gpu/gemm_image.h"
 #include "gpu/gemm_tensor.h"
 #include "gpu/launch.h"
 #include "tests/gpu/timing.h"
@@ -108,6 +109,29 @@ struct Result {
   double images;  ///< 0 on another road
 };
 
+/// Memory of an image of either kind.
+struct ImageMemory {
+  DeviceArray<std::uint8_t> tiles;
+  DeviceArray<float> scales;
+  DeviceArray<LineRange> ranges;
+  DeviceArray<std::int16_t> bases;
+
+  explicit ImageMemory(const ImageShape& shape)
+      : tiles(static_cast<std::size_t>(shape.tiles() * image_tile_bytes)),
+        scales(static_cast<std::size_t>(shape.tiles() * image_scales)),
+        ranges(static_cast<std::size_t>(shape.lines)),
+        bases(static_cast<std::size_t>(shape.lines)) {}
+  Image get() const { return {tiles.get(), scales.get(), ranges.get(), bases.get()}; }
+};
+
+double images_milliseconds(const PartProduct& product, int runs) {
+  const ImageKind kind = product.a.family == Family::mx ? ImageKind::mx : ImageKind::hif4;
+  const ImageMemory a(image_shape(1, product.a.lines, product.k));
+  const ImageMemory b(image_shape(1, product.b.lines, product.k));
+  const ImageSource sources[] = {{&product.a, a.get()}, {&product.b, b.get()}};
+  return median_milliseconds(runs, [&] { require_ok(launch_images(kind, 1, product.k, sources, nullptr)); });
+}
+
 Result time_case(const Case& c, int runs) {
   const Profile& profile = *find_profile(c.profile);
   const Part a(profile, c.m, c.k, 1);
@@ -121,20 +145,12 @@ Result time_case(const Case& c, int runs) {
   job.stack = *find_correction_stack(c.stack);
   job.c = result.get();
   const PartProduct product = first_product(job);
-  const DeviceArray<std::uint8_t> workspace(std::max(gemm_workspace(job), tensor_workspace(product)));
+  const DeviceArray<std::uint8_t> workspace(gemm_workspace(job));
 
   Result times{};
   times.milliseconds =
       median_milliseconds(runs, [&] { require_ok(gemm(job, workspace.get(), workspace.bytes(), nullptr)); });
-  if (takes_tensor_road(product)) {
-    const auto multiply = [&](ReadyImages ready) {
-      return median_milliseconds(runs, [&] {
-        require_ok(launch_tensor_product(product, ready, workspace.get(), workspace.bytes(), nullptr));
-      });
-    };
-    times.images = multiply({false, false});
-    times.images -= multiply({true, true});
-  }
+  if (takes_tensor_road(product)) times.images = images_milliseconds(product, runs);
   return times;
 }
 
