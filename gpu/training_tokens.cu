@@ -15,10 +15,9 @@ struct Largest {
   std::int64_t index;
 };
 
-/// What a search in order finds that starts with element 0 and moves on to larger ones alone: the lowest index among
-/// equals; NaN only at index 0. The warp gives the same, since each lane starts with element 0.
+/// The largest number and its lowest index. A NaN is never the largest; -infinity at index 0 where nothing is larger.
 __device__ Largest find_largest(const float* values, std::int64_t count, int lane) {
-  Largest best{values[0], 0};
+  Largest best{-float_from_bits(float_infinity_bits), 0};
   for (std::int64_t i = lane; i < count; i += lanes) {
     if (values[i] > best.value) best = {values[i], i};
   }
