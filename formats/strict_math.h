@@ -60,6 +60,9 @@ FP4PROOF_HD constexpr double horner(double x, double c0, Rest... rest) {
 inline constexpr double ln2_hi = 0x1.62e42fefa38p-1;
 inline constexpr double ln2_lo = 0x1.ef35793c7673p-45;
 
+/// All ones where `condition` holds, else 0.
+FP4PROOF_HD constexpr std::uint32_t mask_of(bool condition) { return 0U - static_cast<std::uint32_t>(condition); }
+
 FP4PROOF_HD constexpr float canonicalise_nan(float value) {
   return is_nan_bits(float_bits(value)) ? canonical_nan() : value;
 }
@@ -104,10 +107,12 @@ FP4PROOF_HD constexpr float exp(float x) {
   constexpr float first_overflow = 0x1.62e43p+6F;
   constexpr float last_nonzero = -0x1.9fe368p+6F;  // exp of it is just above 2^-150
   constexpr double log2_e = 0x1.71547652b82fep+0;
-  const bool is_ordinary = x >= last_nonzero && x < first_overflow;
+  const std::uint32_t word = float_bits(x);
+  const std::uint32_t ordinary = mask_of(x >= last_nonzero) & mask_of(x < first_overflow);
 
-  // x = k log 2 + r_hi + r_lo, |r_hi| <= 0.347; r_hi is exact. No branches, so that loops over x become vector code.
-  const double wide = is_ordinary ? static_cast<double>(x) : 0.0;
+  // x = k log 2 + r_hi + r_lo, |r_hi| <= 0.347; r_hi is exact. Masks in place of branches, so that loops over x become
+  // vector code.
+  const auto wide = static_cast<double>(float_from_bits(word & ordinary));
   const int k = static_cast<int>(wide * log2_e + (wide < 0.0 ? -0.5 : 0.5));
   const double r_hi = wide - k * ln2_hi;
   const double r_lo = -(k * ln2_lo);
@@ -118,8 +123,9 @@ FP4PROOF_HD constexpr float exp(float x) {
   const double curved = r_hi * r_hi * series;
   const double tail = curved + r_lo * (1.0 + (r_hi + curved));
   const auto result = static_cast<float>((1.0 + (r_hi + tail)) * pow2d(k));
-  const float limit = x > 0.0F ? float_from_bits(float_infinity_bits) : 0.0F;
-  return is_ordinary ? result : is_nan_bits(float_bits(x)) ? canonical_nan() : limit;
+  const std::uint32_t limit = float_infinity_bits & mask_of(x > 0.0F);
+  const std::uint32_t special = limit | (canonical_nan_bits & mask_of(is_nan_bits(word)));
+  return float_from_bits((float_bits(result) & ordinary) | (special & ~ordinary));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
