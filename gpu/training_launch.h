@@ -1,5 +1,5 @@
 #pragma once
-// Launches of the training operators: a body for every element, or for every warp.
+// Launches of the training operators: a body for every element, for every place of a matrix, or for every warp.
 //
 // A body is a struct with `__device__ void operator()` that holds the arguments. Which thread or warp runs it changes
 // no bit, so the grid is free.
@@ -25,6 +25,25 @@ __global__ void __launch_bounds__(threads_per_block)
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) body(i);
 }
 
+/// Columns of a row that a warp has.
+inline constexpr int tile_columns = 4 * lanes;
+
+/// body(row, column) for every place of a matrix whose rows are cut into `tiles`.
+template <class Body>
+__global__ void __launch_bounds__(threads_per_block)
+    run_places(std::int64_t rows, std::int64_t columns, std::int64_t tiles, const __grid_constant__ Body body) {
+  const std::int64_t warps = std::int64_t{gridDim.x} * blockDim.x / lanes;
+  const std::int64_t first = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / lanes;
+  for (std::int64_t unit = first; unit < rows * tiles; unit += warps) {
+    const std::int64_t row = unit / tiles;
+    const std::int64_t column = unit % tiles * tile_columns + threadIdx.x % lanes;
+#pragma unroll
+    for (int i = 0; i < tile_columns; i += lanes) {
+      if (column + i < columns) body(row, column + i);
+    }
+  }
+}
+
 /// body(unit, lane, shared) for 0 <= unit < count by all lanes of a warp. `shared` is the warp's part of the dynamic
 /// shared memory, `shared_floats` long.
 template <class Body>
@@ -45,6 +64,16 @@ Status launch_elements(std::int64_t count, const Body& body, cudaStream_t stream
   if (count < 0) return Status::invalid;
   if (count == 0) return Status::ok;
   run_elements<<<grid_for(count, threads_per_block), threads_per_block, 0, stream>>>(count, body);
+  return launch_status();
+}
+
+template <class Body>
+Status launch_places(std::int64_t rows, std::int64_t columns, const Body& body, cudaStream_t stream) {
+  if (rows < 0 || columns < 0) return Status::invalid;
+  if (rows == 0 || columns == 0) return Status::ok;
+  const std::int64_t tiles = ceil_div(columns, tile_columns);
+  const unsigned blocks = grid_for(rows * tiles, threads_per_block / lanes);
+  run_places<<<blocks, threads_per_block, 0, stream>>>(rows, columns, tiles, body);
   return launch_status();
 }
 

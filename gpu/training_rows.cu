@@ -17,11 +17,10 @@ bool all_given(const Pointers*... pointers) {
 
 struct Embed {
   fp4proof_embed_call call;
-  __device__ void operator()(std::int64_t row, int lane, float* /*shared*/) const {
-    const float* const token = call.token_table + call.tokens[row] * call.columns;
-    const float* const position = call.position_table + call.positions[row] * call.columns;
-    float* const y = call.y + row * call.columns;
-    for (std::int64_t c = lane; c < call.columns; c += lanes) y[c] = plus(token[c], position[c]);
+  __device__ void operator()(std::int64_t row, std::int64_t column) const {
+    const float token = call.token_table[call.tokens[row] * call.columns + column];
+    const float position = call.position_table[call.positions[row] * call.columns + column];
+    call.y[row * call.columns + column] = plus(token, position);
   }
 };
 
@@ -119,7 +118,7 @@ __global__ void __launch_bounds__(lanes* sum_columns)
       const std::int64_t end = first + segment < call.rows ? first + segment : call.rows;
       float sum = 0.0F;
       if (column < call.columns) {
-#pragma unroll 4
+#pragma unroll 8
         for (std::int64_t row = first + lane; row < end; row += lanes) {
           sum += gained_at(call, row, column) * (call.x[row * call.columns + column] * call.inverse[row]);
         }
@@ -158,21 +157,21 @@ struct SwigluBackward {
 
 struct CopyRows {
   fp4proof_copy_rows_call call;
-  __device__ void operator()(std::int64_t row, int lane, float* /*shared*/) const {
-    const float* const from = call.from + row * call.from_stride;
-    float* const to = call.to + row * call.to_stride;
-    for (std::int64_t c = lane; c < call.width; c += lanes) to[c] = from[c];
+  __device__ void operator()(std::int64_t row, std::int64_t column) const {
+    call.to[row * call.to_stride + column] = call.from[row * call.from_stride + column];
   }
 };
 
 struct GatherRows {
   fp4proof_gather_rows_call call;
-  __device__ void operator()(std::int64_t row, int lane, float* /*shared*/) const {
+  __device__ void operator()(std::int64_t row, std::int64_t column) const {
     const std::int32_t index = call.indices[row];
-    const float* const x = call.x + index * call.columns;
-    float* const y = call.y + row * call.columns;
-    for (std::int64_t c = lane; c < call.columns; c += lanes) {
-      y[c] = index < 0 ? 0.0F : call.weights != nullptr ? times(call.weights[row], x[c]) : x[c];
+    float& y = call.y[row * call.columns + column];
+    if (index < 0) {
+      y = 0.0F;
+    } else {
+      const float x = call.x[index * call.columns + column];
+      y = call.weights != nullptr ? times(call.weights[row], x) : x;
     }
   }
 };
@@ -183,7 +182,7 @@ Status embed(const fp4proof_embed_call& call, cudaStream_t stream) {
   if (call.rows < 0 || call.columns < 0) return Status::invalid;
   if (call.rows == 0 || call.columns == 0) return Status::ok;
   if (!all_given(call.tokens, call.positions, call.token_table, call.position_table, call.y)) return Status::invalid;
-  return launch_warps(call.rows, Embed{call}, stream);
+  return launch_places(call.rows, call.columns, Embed{call}, stream);
 }
 
 Status embed_backward(const fp4proof_embed_backward_call& call, cudaStream_t stream) {
@@ -231,14 +230,14 @@ Status copy_rows(const fp4proof_copy_rows_call& call, cudaStream_t stream) {
   if (call.rows < 0 || call.width < 0) return Status::invalid;
   if (call.rows == 0 || call.width == 0) return Status::ok;
   if (!all_given(call.from, call.to)) return Status::invalid;
-  return launch_warps(call.rows, CopyRows{call}, stream);
+  return launch_places(call.rows, call.width, CopyRows{call}, stream);
 }
 
 Status gather_rows(const fp4proof_gather_rows_call& call, cudaStream_t stream) {
   if (call.rows < 0 || call.columns < 0) return Status::invalid;
   if (call.rows == 0 || call.columns == 0) return Status::ok;
   if (!all_given(call.indices, call.x, call.y)) return Status::invalid;
-  return launch_warps(call.rows, GatherRows{call}, stream);
+  return launch_places(call.rows, call.columns, GatherRows{call}, stream);
 }
 
 }  // namespace fp4proof::gpu::training

@@ -31,12 +31,20 @@ struct SegmentSquares {
   }
 };
 
-/// One thread, since the order is part of the sum.
-__global__ void add_segments(const double* sums, std::int64_t count, double* total) {
-  double sum = count == 0 ? 0.0 : sums[0];
-#pragma unroll 16
-  for (std::int64_t i = 1; i < count; ++i) sum += sums[i];
-  *total = canonicalise_nan(sum);
+/// By one warp, since the order is part of the sum: lanes bring 32 numbers at a time, and all of them add. A sum of
+/// squares is never -0, so +0 in front and behind adds nothing.
+__global__ void __launch_bounds__(lanes) add_segments(const double* sums, std::int64_t count, double* total) {
+  const std::int64_t lane = threadIdx.x;
+  double sum = 0.0;
+  double next = lane < count ? sums[lane] : 0.0;
+  for (std::int64_t first = 0; first < count; first += lanes) {
+    const double mine = next;
+    const std::int64_t place = first + lanes + lane;
+    next = place < count ? sums[place] : 0.0;
+#pragma unroll
+    for (int l = 0; l < lanes; ++l) sum += __shfl_sync(all_lanes, mine, l);
+  }
+  if (lane == 0) *total = canonicalise_nan(sum);
 }
 
 struct Adam {
@@ -87,7 +95,7 @@ Status sum_squares(const fp4proof_sum_squares_call& call, void* workspace, std::
   if (const Status status = launch_warps(segments, SegmentSquares{call, sums}, stream); status != Status::ok) {
     return status;
   }
-  add_segments<<<1, 1, 0, stream>>>(sums, segments, call.sum);
+  add_segments<<<1, lanes, 0, stream>>>(sums, segments, call.sum);
   return launch_status();
 }
 
