@@ -1,0 +1,160 @@
+#include "conformance/training/run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "conformance/training/checkpoint.h"
+#include "conformance/training/config_json.h"
+#include "conformance/vectors/atomic_file.h"
+#include "conformance/vectors/bytes.h"
+#include "conformance/vectors/os_error.h"
+
+namespace fp4proof::training {
+
+namespace {
+
+constexpr const char* warm_start_phase = "warm-start";
+constexpr const char* reinforcement_phase = "reinforcement";
+constexpr const char* warm_start_file = "warm_start.safetensors";
+constexpr const char* checkpoint_file = "checkpoint.safetensors";
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// One run; its members live as long as it does.
+class Run {
+ public:
+  Run(Operators& operators, const RunOptions& options, const RunWatch& watch, PlanCodings plan, PlanCodings bf16)
+      : operators_(operators),
+        options_(options),
+        config_(options.config),
+        watch_(watch),
+        plan_(std::move(plan)),
+        bf16_(std::move(bf16)),
+        parameters_(initial_parameters(operators, options.config)) {}
+
+  Result<Records> go() {
+    const std::filesystem::path last = options_.folder / checkpoint_file;
+    const bool exists = std::filesystem::exists(last);
+    if (exists && !options_.resume) {
+      return Error{ErrorKind::usage, fmt::format("{} holds a run; go on with it (resume), or choose another folder",
+                                                 quote_path(options_.folder))};
+    }
+    std::int64_t done = 0;
+    if (exists) {
+      const auto state = load_checkpoint(last, operators_, parameters_, run_identity(config_, options_.plan));
+      if (!state) return state.error();
+      auto records = Records::load(options_.folder, state->step);
+      if (!records) return records.error();
+      records_ = *std::move(records);
+      trace_ = Trace(state->chain);
+      done = state->step;
+    } else if (const Result<bool> ready = warm_up(); !ready) {
+      return ready.error();
+    } else if (!*ready) {
+      return std::move(records_);
+    }
+    if (const Result<void> reinforced = reinforce(done); !reinforced) return reinforced.error();
+    return std::move(records_);
+  }
+
+ private:
+  bool goes_on(const RunStep& step) const { return !watch_ || watch_(step); }
+
+  /// False where the watch stopped it.
+  Result<bool> warm_up() {
+    const std::int64_t steps = config_.warm_start.steps;
+    const bool borrowed = !options_.warm_start.empty();
+    const std::filesystem::path path = borrowed ? options_.warm_start : options_.folder / warm_start_file;
+    const std::string identity = warm_start_identity(config_);
+    std::int64_t done = 0;
+    if (borrowed || std::filesystem::exists(path)) {
+      const auto state = load_checkpoint(path, operators_, parameters_, identity);
+      if (!state) return state.error();
+      if (borrowed && state->step != steps) {
+        return Error{ErrorKind::usage, fmt::format("the warm start {} is not finished", quote_path(path))};
+      }
+      done = state->step;
+      trace_ = Trace(state->chain);
+    }
+    if (done < steps) {
+      WarmStarter starter(operators_, config_, bf16_, parameters_);
+      for (std::int64_t step = done + 1; step <= steps; ++step) {
+        starter.step(step, &trace_);
+        trace_.end();
+        if (const Result<void> sound = operators_.check(); !sound) return sound.error();
+        if (step == steps || step % options_.checkpoint_every == 0) {
+          const auto saved =
+              save_checkpoint(path, operators_, parameters_, {warm_start_phase, step, trace_.chain(), identity});
+          if (!saved) return saved.error();
+        }
+        if (!goes_on({warm_start_phase, step, steps, 0.0})) return false;
+      }
+    }
+    records_.warm_start_done(trace_.chain());
+    clear_moments(operators_, parameters_);
+    return true;
+  }
+
+  Result<void> reinforce(std::int64_t done) {
+    const Reinforcement& settings = config_.reinforcement;
+    Reinforcer reinforcer(operators_, config_, plan_, parameters_);
+    Evaluator own(operators_, config_, plan_, parameters_, settings.evaluation_prompts);
+    Evaluator bf16(operators_, config_, bf16_, parameters_, settings.evaluation_prompts);
+    for (std::int64_t step = done + 1; step <= settings.steps; ++step) {
+      const auto start = std::chrono::steady_clock::now();
+      const StepRecord record = reinforcer.step(step, &trace_);
+      records_.add(trace_.end());
+      const double seconds = seconds_since(start);
+      std::optional<Evaluation> evaluation;
+      if (step % settings.evaluate_every == 0 || step == settings.steps) {
+        evaluation = {own.accuracy(Product::rollout, step), own.accuracy(Product::forward, step),
+                      bf16.accuracy(Product::forward, step)};
+      }
+      records_.add(record, evaluation, seconds);
+      if (const Result<void> sound = operators_.check(); !sound) return sound;
+      if (step % options_.checkpoint_every == 0 || step == settings.steps) {
+        if (const Result<void> saved = save(step); !saved) return saved;
+      }
+      if (!goes_on({reinforcement_phase, step, settings.steps, record.reward})) return {};
+    }
+    const std::string summary = records_.summary().dump(2) + "\n";
+    return write_file(options_.folder / "summary.json", bytes_of(summary));
+  }
+
+  /// The checkpoint last: the records may be ahead of it, never behind.
+  Result<void> save(std::int64_t step) {
+    if (const Result<void> saved = records_.save(options_.folder); !saved) return saved;
+    return save_checkpoint(options_.folder / checkpoint_file, operators_, parameters_,
+                           {reinforcement_phase, step, trace_.chain(), run_identity(config_, options_.plan)});
+  }
+
+  Operators& operators_;
+  const RunOptions& options_;
+  const Config& config_;
+  const RunWatch& watch_;
+  PlanCodings plan_, bf16_;
+  Parameters parameters_;
+  Trace trace_;
+  Records records_;
+};
+
+}  // namespace
+
+Result<Records> run(Operators& operators, const RunOptions& options, const RunWatch& watch) {
+  auto plan = PlanCodings::of(options.plan);
+  if (!plan) return plan.error();
+  auto bf16 = PlanCodings::of(PrecisionPlan{});
+  if (!bf16) return bf16.error();
+  if (const Result<void> sound = Reinforcer::check(options.config, *plan); !sound) return sound.error();
+  std::error_code failure;
+  std::filesystem::create_directories(options.folder, failure);
+  if (failure) {
+    return Error{ErrorKind::io, fmt::format("cannot make {}: {}", quote_path(options.folder), failure.message())};
+  }
+  return Run(operators, options, watch, *std::move(plan), *std::move(bf16)).go();
+}
+
+}  // namespace fp4proof::training
