@@ -173,9 +173,8 @@ inline Attention attention(const AttentionShape& s, const Floats& q, const Float
       for (size_t i = 0; i < s.queries; ++i) {
         const size_t visible = s.first_position + i + 1;
         const Floats score = list(visible, [&](size_t j) {
-          const float dot = row_sum(list(s.head_size, [&](size_t c) {
-            return q[s.at(b, s.queries, i, h, c)] * k[s.at(b, s.capacity, j, h, c)];
-          }));
+          const float dot = row_sum(list(
+              s.head_size, [&](size_t c) { return q[s.at(b, s.queries, i, h, c)] * k[s.at(b, s.capacity, j, h, c)]; }));
           return dot * scale;
         });
         float m = -std::numeric_limits<float>::infinity();
@@ -277,8 +276,9 @@ inline float entropy(const Floats& z) {
 
 inline size_t sample(const Floats& z, float uniform) {
   const Softmax s = softmax_of(z);
-  const Floats c =
-      list(z.size(), [&](size_t v) { return sequential_sum({s.e.begin(), s.e.begin() + static_cast<long>(v) + 1}); });
+  const Floats c = list(z.size(), [&](size_t v) {
+    return sequential_sum({s.e.begin(), s.e.begin() + static_cast<long>(v) + 1});
+  });
   const float threshold = uniform * c.back();
   for (size_t v = 0; v < c.size(); ++v) {
     if (c[v] > threshold) return v;
