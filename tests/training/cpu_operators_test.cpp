@@ -72,7 +72,7 @@ TEST(RowSum, AgreesForEveryLength) {
     const std::vector<float> x = numbers(n, 1, 1000.0F);
     EXPECT_EQ(float_bits(row_sum(x)), float_bits(naive::row_sum(x))) << n;
   }
-  for (const std::size_t n : {4095, 4096, 4097, 4111, 4112, 4129, 8191, 12300}) {
+  for (const std::size_t n : {4095U, 4096U, 4097U, 4111U, 4112U, 4129U, 8191U, 12300U}) {
     const std::vector<float> x = numbers(n, 2, 1000.0F);
     EXPECT_EQ(float_bits(row_sum(x)), float_bits(naive::row_sum(x))) << n;
   }
@@ -92,7 +92,8 @@ std::string text_of(const Shape& shape) { return std::to_string(shape.rows) + "x
 
 TEST(CpuOperators, Embed) {
   for (const Shape& shape : shapes) {
-    const auto [rows, columns] = shape;
+    const std::size_t rows = shape.rows;
+    const std::size_t columns = shape.columns;
     const auto tokens = indices_below(rows, 32, 1);
     const auto positions = indices_below(rows, 10, 2);
     const auto token_table = rows_with_specials(32, columns, 3);
@@ -123,7 +124,8 @@ TEST(CpuOperators, EmbedBackwardAddsInRowOrder) {
 
 TEST(CpuOperators, RmsNorm) {
   for (const Shape& shape : shapes) {
-    const auto [rows, columns] = shape;
+    const std::size_t rows = shape.rows;
+    const std::size_t columns = shape.columns;
     const auto x = rows_with_specials(rows, columns, 6);
     const auto dy = rows_with_specials(rows, columns, 7);
     const auto weight = numbers(columns, 8);
@@ -309,7 +311,8 @@ std::vector<float> row_of(const std::vector<float>& matrix, std::size_t row, std
 
 TEST(CpuOperators, LogSoftmax) {
   for (const Shape& shape : shapes) {
-    const auto [rows, vocabulary] = shape;
+    const std::size_t rows = shape.rows;
+    const std::size_t vocabulary = shape.columns;
     const auto logits = rows_with_specials(rows, vocabulary, 27);
     const auto targets = indices_below(rows, static_cast<std::uint32_t>(vocabulary), 28);
     auto weights = numbers(rows, 29);
@@ -358,7 +361,8 @@ TEST(CpuOperators, LargestIsTheLowestIndexAmongEquals) {
 
 TEST(CpuOperators, Sample) {
   for (const Shape& shape : shapes) {
-    const auto [rows, vocabulary] = shape;
+    const std::size_t rows = shape.rows;
+    const std::size_t vocabulary = shape.columns;
     const auto logits = rows_with_specials(rows, vocabulary, 30);
     constexpr std::uint64_t first = (1ULL << 40) + 5;
     std::vector<std::int32_t> expected;
