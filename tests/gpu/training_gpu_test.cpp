@@ -219,6 +219,29 @@ TEST_F(TrainingOnDevice, Tokens) {
   }
 }
 
+/// 1024 equal logits: c_v = v + 1. A uniform number that is a multiple of 2^-10 hits one of these sums exactly, and the
+/// token is the next one.
+TEST_F(TrainingOnDevice, ASumThatEqualsTheThresholdIsNotBeyondIt) {
+  constexpr std::int64_t vocabulary = 1024;
+  const std::vector<float> logits(vocabulary, -2.5F);
+  const fp4proof_random random{99, 4, 3, 0};
+  std::vector<std::uint64_t> hits;
+  for (std::uint64_t element = 0; hits.size() < 3; ++element) {
+    const std::uint32_t word = random_word(random.seed, static_cast<Stream>(random.stream), random.step, element);
+    if ((word >> 8) % (1U << 14) == 0) hits.push_back(element);
+  }
+  for (const std::uint64_t element : hits) {
+    const auto expected = static_cast<std::int32_t>(
+        vocabulary * random_uniform(random.seed, static_cast<Stream>(random.stream), random.step, element));
+    TableRun run(*device);
+    std::int32_t* const token = run.output<std::int32_t>("token", 1);
+    run.call(&Table::sample, {0, 1, vocabulary, {99, 4, 3, element}, run.input(logits), token});
+    std::int32_t found = -1;
+    ASSERT_EQ(device->copy_out(&found, token, sizeof found), FP4PROOF_OK) << run.problem();
+    EXPECT_EQ(found, expected);
+  }
+}
+
 TEST_F(TrainingOnDevice, Weights) {
   for (const std::int64_t count : {0, 1, 31, 4096, 4097, 300007}) {
     for (const std::size_t every : {0, 29, 99991}) {
