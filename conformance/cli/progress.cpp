@@ -25,8 +25,9 @@ Progress::~Progress() {
   if (drawn_) std::fputs(wipe_line, stderr);
 }
 
-void Progress::advance(std::uint64_t units) {
+void Progress::advance(std::uint64_t units, std::string_view remark) {
   done_ += units;
+  remark_ = remark;
   if (!enabled_) return;
   if (const Clock::time_point now = Clock::now(); now >= next_) draw(now);
 }
@@ -38,8 +39,9 @@ void Progress::draw(Clock::time_point now) {
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const int filled = static_cast<int>(share * bar_width);
   const std::string left = share > 0 ? fmt::format("{:.0f} s left", seconds / share - seconds) : "";
-  fmt::print(stderr, "{}{} [{:<{}}] {:3.0f} %  {}", wipe_line, label_,
-             std::string(static_cast<std::size_t>(filled), '#'), bar_width, 100 * share, left);
+  fmt::print(stderr, "{}{} [{:<{}}] {:3.0f} %  {}{}{}", wipe_line, label_,
+             std::string(static_cast<std::size_t>(filled), '#'), bar_width, 100 * share, left,
+             remark_.empty() ? "" : "  ", remark_);
   std::fflush(stderr);
 }
 

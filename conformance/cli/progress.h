@@ -20,8 +20,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Counts `units` as done.
-  void advance(std::uint64_t units);
+  /// Counts `units` as done. `remark` stands behind the bar, until the next one.
+  void advance(std::uint64_t units, std::string_view remark = {});
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -29,6 +29,7 @@ class Progress {
   void draw(Clock::time_point now);
 
   std::string label_;
+  std::string remark_;
   std::uint64_t total_;
   std::uint64_t done_ = 0;
   bool enabled_;

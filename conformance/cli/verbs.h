@@ -28,6 +28,7 @@ extern const Verb reproduce_verb;
 extern const Verb run_verb;
 extern const Verb selftest_verb;
 extern const Verb study_verb;
+extern const Verb train_verb;
 extern const Verb verify_verb;
 
 /// The verbs in the order of `fp4proof --help`.

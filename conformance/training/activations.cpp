@@ -2,6 +2,31 @@
 
 namespace fp4proof::training {
 
+namespace {
+
+void make_feed_forward(Operators& operators, const ModelShape& shape, std::int64_t rows, LayerActivations& layer) {
+  const bool dense = shape.experts == 0;
+  const std::int64_t inner_rows = dense ? rows : most_expert_rows(rows, shape.experts);
+  const auto make = [&](std::initializer_list<Floats*> tensors, std::int64_t numbers) {
+    for (Floats* tensor : tensors) *tensor = operators.make<float>(static_cast<std::size_t>(numbers));
+  };
+  FeedForwardActivations& f = layer.feed_forward;
+  make({&f.gate, &f.up, &f.hidden}, inner_rows * shape.feed_forward);
+  f.hidden_coded.resize(static_cast<std::size_t>(dense ? 1 : shape.experts));
+  if (dense) return;
+  ExpertActivations& e = layer.experts;
+  e.token = operators.make<std::int32_t>(static_cast<std::size_t>(inner_rows));
+  e.low = operators.make<std::int32_t>(static_cast<std::size_t>(rows));
+  e.high = operators.make<std::int32_t>(static_cast<std::size_t>(rows));
+  make({&e.weight}, inner_rows);
+  make({&e.low_weight, &e.high_weight}, rows);
+  make({&e.input, &e.output}, inner_rows * shape.width);
+  make({&e.chosen}, rows * shape.width);
+  e.input_coded.resize(static_cast<std::size_t>(shape.experts));
+}
+
+}  // namespace
+
 Activations::Activations(Operators& operators, const ModelShape& shape, std::int64_t sequences, std::int64_t queries,
                          std::int64_t keys) {
   const std::int64_t rows = sequences * queries;
@@ -22,9 +47,7 @@ Activations::Activations(Operators& operators, const ModelShape& shape, std::int
     layer.projected = floats(shape.width);
     layer.middle = floats(shape.width);
     make_norm(layer.feed_forward_norm);
-    for (Floats* tensor : {&layer.feed_forward.gate, &layer.feed_forward.up, &layer.feed_forward.hidden}) {
-      *tensor = floats(shape.feed_forward);
-    }
+    make_feed_forward(operators, shape, rows, layer);
     layer.feed_forward_output = floats(shape.width);
   }
   output = floats(shape.width);

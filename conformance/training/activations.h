@@ -7,6 +7,7 @@
 #include "conformance/training/coded.h"
 #include "conformance/training/config.h"
 #include "conformance/training/operators.h"
+#include "conformance/training/routing.h"
 
 namespace fp4proof::training {
 
@@ -27,10 +28,20 @@ struct NormActivations {
   CodedTensor coded;
 };
 
-/// One gated feed-forward part.
+/// Gated feed-forward parts. Dense: one, on all rows. A mixture: each expert on its own rows.
 struct FeedForwardActivations {
   Floats gate, up, hidden;
-  CodedTensor coded;
+  std::vector<CodedTensor> hidden_coded;  ///< one a part
+};
+
+/// What a mixture of experts has beside that, over its expert rows.
+struct ExpertActivations {
+  Routing routing;
+  std::vector<float> host_input;  ///< what the router read
+  Integers token, low, high;
+  Floats weight, low_weight, high_weight;
+  Floats input, output, chosen;
+  std::vector<CodedTensor> input_coded;
 };
 
 struct LayerActivations {
@@ -45,6 +56,7 @@ struct LayerActivations {
   Floats middle;  ///< the residual stream between attention and feed-forward
   NormActivations feed_forward_norm;
   FeedForwardActivations feed_forward;
+  ExpertActivations experts;
   Floats feed_forward_output;
 };
 

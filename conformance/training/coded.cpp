@@ -6,28 +6,30 @@ namespace fp4proof::training {
 // One operand
 // ---------------------------------------------------------------------------------------------------------------------
 
+namespace {
+
+template <class T>
+void grow(Operators& operators, Memory<T>& memory, std::int64_t size) {
+  if (memory.size() < static_cast<std::size_t>(size)) memory = operators.make<T>(static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
 void Coded::reserve(Operators& operators, const Coding& coding, std::int64_t lines, std::int64_t length,
                     bool keep_values) {
-  const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
-  if (keep_values && values_.size() != size(lines * length)) values_ = operators.make<float>(size(lines * length));
-  if (coding == coding_ && lines == lines_ && length == length_) return;
   coding_ = coding;
   lines_ = lines;
   length_ = length;
-  if (coding.is_bf16()) {
-    words_ = operators.make<std::uint16_t>(size(lines * length));
-    return;
-  }
+  if (keep_values) grow(operators, values_, lines * length);
+  if (coding.is_bf16()) return grow(operators, words_, lines * length);
   const std::int64_t blocks = (length + coding.block - 1) / coding.block;
   const std::int64_t codes = blocks * coding.block / (coding.nibbles ? 2 : 1);
   for (Part* part : {&first_, &residual_}) {
     if (part == &residual_ && !coding.residual) continue;
-    part->codes = operators.make<std::uint8_t>(size(lines * codes));
-    part->scales = operators.make<std::uint8_t>(size(lines * blocks * coding.scale_bytes));
-    if (coding.tensor_scale) part->tensor_scale = operators.make<float>(1);
-    if (coding.macro != 0) {
-      part->macro = operators.make<std::uint8_t>(size(lines * ((length + coding.macro - 1) / coding.macro)));
-    }
+    grow(operators, part->codes, lines * codes);
+    grow(operators, part->scales, lines * blocks * coding.scale_bytes);
+    if (coding.tensor_scale) grow(operators, part->tensor_scale, 1);
+    if (coding.macro != 0) grow(operators, part->macro, lines * ((length + coding.macro - 1) / coding.macro));
   }
 }
 

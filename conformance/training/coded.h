@@ -2,7 +2,7 @@
 // Operands of matrix products, coded as a plan says.
 
 #include <cstdint>
-#include <deque>
+#include <list>
 
 #include "conformance/training/coding.h"
 #include "conformance/training/operators.h"
@@ -26,7 +26,7 @@ struct RandomPlace {
   std::uint64_t first = 0;
 };
 
-/// One operand. Its memory is kept from one coding to the next of the same shape.
+/// One operand. Its memory is kept from one coding to the next and grows where it must.
 class Coded {
  public:
   /// Codes x; `product` numbers the product, for fresh Hadamard signs.
@@ -89,7 +89,7 @@ class CodedTensor {
 
   Matrix x_;
   RandomPlace random_;
-  std::deque<Entry> entries_;  // a deque: references stay valid
+  std::list<Entry> entries_;  // a list: references stay valid
 };
 
 }  // namespace fp4proof::training

@@ -11,7 +11,7 @@ namespace {
 /// Numbers of layers and of coded tensors: a range for each layer of the model, and one for the head.
 constexpr std::uint32_t numbers_a_layer = 64;
 constexpr std::uint32_t head_number = 1023;
-enum Tensor : std::uint64_t { attention_input, attended, feed_forward_input, hidden };
+enum Tensor : std::uint64_t { attention_input, attended, feed_forward_input, hidden };  // hidden of part 0, 1, ...
 
 std::uint64_t tensor_number(std::size_t layer, Tensor tensor) { return numbers_a_layer * layer + tensor; }
 
@@ -32,6 +32,7 @@ Model::Model(Operators& operators, const ModelShape& shape, const PlanCodings& c
       parameters_(&parameters),
       head_(LayerKind::head, head_number, parameters[parameters.head].matrix()),
       gain_(operators.upload<float>(parameters.outlier_gain)),
+      routers_(parameters.layers.size()),
       noisy_(parameters.all.size()) {
   for (std::uint32_t l = 0; l < parameters.layers.size(); ++l) {
     const LayerPlaces& places = parameters.layers[l];
@@ -62,6 +63,9 @@ void Model::prepare(Product product, StepAddress address, float sigma) {
     }
   }
   code(head_);
+  for (std::size_t l = 0; l < layers_.size() && shape_.experts != 0; ++l) {
+    routers_[l] = operators_->download((*parameters_)[parameters_->layers[l].router].weight);
+  }
   if (product != Product::rollout || !codings_->noise().on) return;
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const LayerPlaces& places = parameters_->layers[l];
@@ -183,19 +187,30 @@ void Model::attend(Product product, const Batch& batch, std::size_t l, Activatio
 }
 
 void Model::feed_forward(Product product, std::int64_t rows, std::size_t l, LayerActivations& a) {
+  if (shape_.experts != 0) {
+    mix_experts(product, rows, l, a);
+  } else {
+    gated(product, l, 0, 0, rows, a.feed_forward_norm.coded, a.feed_forward, a.feed_forward_output.get());
+  }
+  see(place_name(l, "feed_forward"), a.feed_forward_output.get(), rows * shape_.width);
+}
+
+void Model::gated(Product product, std::size_t l, std::size_t part, std::int64_t first, std::int64_t rows,
+                  CodedTensor& input, FeedForwardActivations& f, float* output) {
   Operators& o = *operators_;
-  const FeedForward& layer = layers_[l].experts.front();
-  FeedForwardActivations& f = a.feed_forward;
+  const FeedForward& layer = layers_[l].experts[part];
   const std::int64_t width = shape_.feed_forward;
-  layer.gate.forward(o, *codings_, product, address_, a.feed_forward_norm.coded, f.gate.get());
-  layer.up.forward(o, *codings_, product, address_, a.feed_forward_norm.coded, f.up.get());
-  swiglu(o, rows * width, f.gate.get(), f.up.get(), f.hidden.get());
-  see(place_name(l, "gate"), f.gate.get(), rows * width);
-  see(place_name(l, "up"), f.up.get(), rows * width);
-  see(place_name(l, "hidden"), f.hidden.get(), rows * width);
-  f.coded.set({f.hidden.get(), rows, width}, address_.tensor(tensor_number(l, hidden)));
-  layer.down.forward(o, *codings_, product, address_, f.coded, a.feed_forward_output.get());
-  see(place_name(l, "down"), a.feed_forward_output.get(), rows * shape_.width);
+  float* const gate = f.gate.get() + first * width;
+  float* const up = f.up.get() + first * width;
+  float* const hidden_part = f.hidden.get() + first * width;
+  layer.gate.forward(o, *codings_, product, address_, input, gate);
+  layer.up.forward(o, *codings_, product, address_, input, up);
+  swiglu(o, rows * width, gate, up, hidden_part);
+  see(place_name(l, fmt::format("{}.gate", part)), gate, rows * width);
+  see(place_name(l, fmt::format("{}.up", part)), up, rows * width);
+  see(place_name(l, fmt::format("{}.hidden", part)), hidden_part, rows * width);
+  f.hidden_coded[part].set({hidden_part, rows, width}, address_.tensor(tensor_number(l, hidden) + part));
+  layer.down.forward(o, *codings_, product, address_, f.hidden_coded[part], output);
 }
 
 }  // namespace fp4proof::training

@@ -46,6 +46,7 @@ class Model {
   struct Gradients {
     std::int64_t rows = 0;
     Floats stream, norm_output, sum, hidden, gate, up, attended, query, key, value;
+    Floats expert_input, expert_output;  // over expert rows
     CodedTensor head, down, gate_coded, up_coded, output, query_coded, key_coded, value_coded;
   };
 
@@ -58,6 +59,10 @@ class Model {
             NormActivations& norm);
   void attend(Product product, const Batch& batch, std::size_t l, Activations& activations, KeyValueCache* cache);
   void feed_forward(Product product, std::int64_t rows, std::size_t l, LayerActivations& a);
+  void mix_experts(Product product, std::int64_t rows, std::size_t l, LayerActivations& a);
+  /// One gated part on `rows` rows from row `first` of its activations.
+  void gated(Product product, std::size_t l, std::size_t part, std::int64_t first, std::int64_t rows,
+             CodedTensor& input, FeedForwardActivations& f, float* output);
   /// x as attention reads it: `coded` where the plan codes the operands of Q K^T.
   const float* attention_operand(const Floats& x, std::int64_t rows, Coded& codes, Floats& coded);
 
@@ -65,6 +70,10 @@ class Model {
   void norm_backward(std::size_t place, bool with_gain, const float* x, std::int64_t rows, const NormActivations& norm,
                      const float* dy);
   void feed_forward_backward(std::int64_t rows, std::size_t l, LayerActivations& a);
+  void mix_experts_backward(std::int64_t rows, std::size_t l, LayerActivations& a);
+  /// The same part backward: from dy to dx, with the gradients of its weights.
+  void gated_backward(std::size_t l, std::size_t part, std::int64_t first, std::int64_t rows, CodedTensor& input,
+                      FeedForwardActivations& f, const float* dy, float* dx);
   void attend_backward(const Batch& batch, std::size_t l, LayerActivations& a);
 
   void see(const std::string& name, const float* numbers, std::int64_t count) const {
@@ -78,7 +87,8 @@ class Model {
   std::vector<Layer> layers_;
   Linear head_;
   Floats gain_;
-  std::vector<Floats> noisy_;  // by place of the parameter; empty: the clean weight
+  std::vector<std::vector<float>> routers_;  // of each layer, on the host
+  std::vector<Floats> noisy_;                // by place of the parameter; empty: the clean weight
   StepAddress address_;
   Gradients gradients_;
   TensorWatch watch_;

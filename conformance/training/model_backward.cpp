@@ -10,13 +10,16 @@ namespace fp4proof::training {
 void Model::reserve_gradients(std::int64_t rows) {
   if (gradients_.rows == rows) return;
   gradients_.rows = rows;
-  const auto make = [&](std::initializer_list<Floats*> tensors, std::int64_t columns) {
-    for (Floats* tensor : tensors) *tensor = operators_->make<float>(static_cast<std::size_t>(rows * columns));
+  const auto make = [&](std::initializer_list<Floats*> tensors, std::int64_t numbers) {
+    for (Floats* tensor : tensors) *tensor = operators_->make<float>(static_cast<std::size_t>(numbers));
   };
   Gradients& g = gradients_;
-  make({&g.stream, &g.norm_output, &g.sum}, shape_.width);
-  make({&g.hidden, &g.gate, &g.up}, shape_.feed_forward);
-  make({&g.attended, &g.query, &g.key, &g.value}, shape_.heads * shape_.head_size);
+  const std::int64_t inner_rows = shape_.experts == 0 ? rows : most_expert_rows(rows, shape_.experts);
+  make({&g.stream, &g.norm_output}, rows * shape_.width);
+  make({&g.sum}, inner_rows * shape_.width);
+  make({&g.hidden, &g.gate, &g.up}, inner_rows * shape_.feed_forward);
+  make({&g.attended, &g.query, &g.key, &g.value}, rows * shape_.heads * shape_.head_size);
+  if (shape_.experts != 0) make({&g.expert_input, &g.expert_output}, inner_rows * shape_.width);
 }
 
 void Model::backward(const Batch& batch, Activations& activations, const float* d_logits) {
@@ -62,28 +65,36 @@ void Model::norm_backward(std::size_t place, bool with_gain, const float* x, std
   add(*operators_, rows * shape_.width, g.stream.get(), g.sum.get(), g.stream.get());
 }
 
+/// From the gradient of the residual stream to that of the norm's output.
 void Model::feed_forward_backward(std::int64_t rows, std::size_t l, LayerActivations& a) {
+  if (shape_.experts != 0) return mix_experts_backward(rows, l, a);
+  gated_backward(l, 0, 0, rows, a.feed_forward_norm.coded, a.feed_forward, gradients_.stream.get(),
+                 gradients_.norm_output.get());
+}
+
+void Model::gated_backward(std::size_t l, std::size_t part, std::int64_t first, std::int64_t rows, CodedTensor& input,
+                           FeedForwardActivations& f, const float* dy, float* dx) {
   Operators& o = *operators_;
   Gradients& g = gradients_;
-  const FeedForward& layer = layers_[l].experts.front();
-  const FeedForwardPlaces& places = parameters_->layers[l].experts.front();
-  FeedForwardActivations& f = a.feed_forward;
+  const FeedForward& layer = layers_[l].experts[part];
+  const FeedForwardPlaces& places = parameters_->layers[l].experts[part];
   const std::int64_t d = shape_.width;
   const std::int64_t width = shape_.feed_forward;
   const auto gradient_of = [&](std::size_t place) { return (*parameters_)[place].gradient.get(); };
 
-  layer.down.set_gradient(g.down, {g.stream.get(), rows, d}, address_);
+  layer.down.set_gradient(g.down, {dy, rows, d}, address_);
   layer.down.input_gradient(o, *codings_, address_, g.down, g.hidden.get());
-  layer.down.weight_gradient(o, *codings_, address_, g.down, f.coded, gradient_of(places.down));
-  see(fmt::format("d.layers.{}.hidden", l), g.hidden.get(), rows * width);
-  swiglu_backward(o, rows * width, f.gate.get(), f.up.get(), g.hidden.get(), g.gate.get(), g.up.get());
+  layer.down.weight_gradient(o, *codings_, address_, g.down, f.hidden_coded[part], gradient_of(places.down));
+  see(fmt::format("d.layers.{}.{}.hidden", l, part), g.hidden.get(), rows * width);
+  swiglu_backward(o, rows * width, f.gate.get() + first * width, f.up.get() + first * width, g.hidden.get(),
+                  g.gate.get(), g.up.get());
   layer.gate.set_gradient(g.gate_coded, {g.gate.get(), rows, width}, address_);
   layer.up.set_gradient(g.up_coded, {g.up.get(), rows, width}, address_);
-  layer.gate.input_gradient(o, *codings_, address_, g.gate_coded, g.norm_output.get());
+  layer.gate.input_gradient(o, *codings_, address_, g.gate_coded, dx);
   layer.up.input_gradient(o, *codings_, address_, g.up_coded, g.sum.get());
-  add(o, rows * d, g.norm_output.get(), g.sum.get(), g.norm_output.get());
-  layer.gate.weight_gradient(o, *codings_, address_, g.gate_coded, a.feed_forward_norm.coded, gradient_of(places.gate));
-  layer.up.weight_gradient(o, *codings_, address_, g.up_coded, a.feed_forward_norm.coded, gradient_of(places.up));
+  add(o, rows * d, dx, g.sum.get(), dx);
+  layer.gate.weight_gradient(o, *codings_, address_, g.gate_coded, input, gradient_of(places.gate));
+  layer.up.weight_gradient(o, *codings_, address_, g.up_coded, input, gradient_of(places.up));
 }
 
 void Model::attend_backward(const Batch& batch, std::size_t l, LayerActivations& a) {

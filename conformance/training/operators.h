@@ -43,7 +43,12 @@ class Operators {
   }
   template <class T>
   std::vector<T> download(const Memory<T>& from) {
-    std::vector<T> values(from.size());
+    return download(from, from.size());
+  }
+  /// The first `count` elements.
+  template <class T>
+  std::vector<T> download(const Memory<T>& from, std::size_t count) {
+    std::vector<T> values(count);
     if (!values.empty() && !error_)
       require("copy_out", table_->copy_out(values.data(), from.get(), values.size() * sizeof(T)));
     return values;

@@ -47,6 +47,12 @@ inline void copy_rows(Operators& o, std::int64_t rows, std::int64_t width, const
   o.call(&fp4proof_training::copy_rows, "copy_rows", {0, rows, width, from_stride, to_stride, from, to});
 }
 
+/// y[r] = weights[r] * x[indices[r]], or without weights; zeros where the index is -1.
+inline void gather_rows(Operators& o, std::int64_t rows, std::int64_t columns, const std::int32_t* indices,
+                        const float* weights, const float* x, float* y) {
+  o.call(&fp4proof_training::gather_rows, "gather_rows", {0, rows, columns, indices, weights, x, y});
+}
+
 inline void log_softmax(Operators& o, std::int64_t rows, std::int64_t vocabulary, const float* logits,
                         const std::int32_t* targets, float* log_probability, float* entropy, std::int32_t* largest) {
   o.call(&fp4proof_training::log_softmax, "log_softmax",

@@ -37,13 +37,8 @@ class Run {
 
   Result<Records> go() {
     const std::filesystem::path last = options_.folder / checkpoint_file;
-    const bool exists = std::filesystem::exists(last);
-    if (exists && !options_.resume) {
-      return Error{ErrorKind::usage, fmt::format("{} holds a run; go on with it (resume), or choose another folder",
-                                                 quote_path(options_.folder))};
-    }
     std::int64_t done = 0;
-    if (exists) {
+    if (std::filesystem::exists(last)) {
       const auto state = load_checkpoint(last, operators_, parameters_, run_identity(config_, options_.plan));
       if (!state) return state.error();
       auto records = Records::load(options_.folder, state->step);
@@ -143,12 +138,22 @@ class Run {
 
 }  // namespace
 
+Result<void> check_run(const RunOptions& options) {
+  const auto plan = PlanCodings::of(options.plan);
+  if (!plan) return plan.error();
+  if (!options.resume && std::filesystem::exists(options.folder / checkpoint_file)) {
+    return Error{ErrorKind::usage,
+                 fmt::format("{} holds a run; resume it, or choose another folder", quote_path(options.folder))};
+  }
+  return Reinforcer::check(options.config, *plan);
+}
+
 Result<Records> run(Operators& operators, const RunOptions& options, const RunWatch& watch) {
+  if (const Result<void> sound = check_run(options); !sound) return sound.error();
   auto plan = PlanCodings::of(options.plan);
   if (!plan) return plan.error();
   auto bf16 = PlanCodings::of(PrecisionPlan{});
   if (!bf16) return bf16.error();
-  if (const Result<void> sound = Reinforcer::check(options.config, *plan); !sound) return sound.error();
   std::error_code failure;
   std::filesystem::create_directories(options.folder, failure);
   if (failure) {

@@ -32,6 +32,9 @@ struct RunStep {
 };
 using RunWatch = std::function<bool(const RunStep&)>;
 
+/// Refuses what cannot be run: an unsound plan, a noise schedule that does not fit, a folder that holds a run already.
+Result<void> check_run(const RunOptions& options);
+
 /// Runs to the end, or to where `watch` stops it (then the records are those up to there). Writes steps.csv,
 /// trace.json, summary.json, warm_start.safetensors and checkpoint.safetensors.
 Result<Records> run(Operators& operators, const RunOptions& options, const RunWatch& watch = {});

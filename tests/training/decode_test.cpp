@@ -23,17 +23,16 @@ std::vector<float> counted(std::vector<float> log_probability, const Answers& an
   return log_probability;
 }
 
-class Decode : public ::testing::TestWithParam<std::string_view> {};
-
-TEST_P(Decode, EqualsTeacherForcingAndABatchOfOne) {
+void check(std::string_view name, std::int64_t experts) {
   Config config = testing::tiny();
+  config.model.experts = experts;
   config.model.layers = 2;
   config.model.heads = 2;
   config.model.head_size = 32;
   constexpr std::int64_t prompts = 6;
   constexpr std::int64_t group = 3;
   Operators operators = testing::reference_operators();
-  const PlanCodings plan = testing::codings_of(GetParam());
+  const PlanCodings plan = testing::codings_of(name);
   Parameters parameters = initial_parameters(operators, config);
   Model model(operators, config.model, plan, parameters);
   const StepAddress address{config.seed, 3};
@@ -76,6 +75,12 @@ TEST_P(Decode, EqualsTeacherForcingAndABatchOfOne) {
   ASSERT_TRUE(operators.check()) << operators.check().error().message;
   EXPECT_EQ(equal, bits_of_floats(training) == bits_of_floats(answers.log_probability));
 }
+
+class Decode : public ::testing::TestWithParam<std::string_view> {};
+
+TEST_P(Decode, EqualsTeacherForcingAndABatchOfOne) { check(GetParam(), 0); }
+
+TEST_P(Decode, EqualsTeacherForcingAndABatchOfOneWithExperts) { check(GetParam(), 4); }
 
 std::vector<std::string_view> plan_names() {
   std::vector<std::string_view> names;

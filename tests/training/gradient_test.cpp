@@ -43,8 +43,12 @@ double loss_of(const NaivePolicy& policy, TaskLengths lengths, const std::vector
   return loss;
 }
 
-TEST(Gradient, AgreesWithFiniteDifferences) {
+/// The number of experts; 0: dense.
+class Gradient : public ::testing::TestWithParam<std::int64_t> {};
+
+TEST_P(Gradient, AgreesWithFiniteDifferences) {
   Config config = testing::tiny();
+  config.model.experts = GetParam();
   config.model.layers = 2;
   config.model.heads = 2;
   config.model.head_size = 32;
@@ -87,10 +91,14 @@ TEST(Gradient, AgreesWithFiniteDifferences) {
       difference += (gradient[i] - expected) * (gradient[i] - expected);
       norm += expected * expected;
     }
-    EXPECT_GT(norm, 0) << p.name;
-    EXPECT_LT(std::sqrt(difference), 0.02 * std::sqrt(norm)) << p.name;
+    EXPECT_TRUE(norm > 0 || GetParam() != 0) << p.name;  // an expert may have no row
+    // The gradient of a router is a difference of two products of nearly equal size: roundings weigh more.
+    const double tolerance = p.name.ends_with("router") ? 0.08 : 0.02;
+    EXPECT_LT(std::sqrt(difference), tolerance * std::sqrt(norm)) << p.name;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(DenseAndExperts, Gradient, ::testing::Values(0, 4));
 
 }  // namespace
 }  // namespace fp4proof::training

@@ -2,6 +2,7 @@
 // The policy once more, in binary64 and without thought for speed: what gradients are compared with. It shares nothing
 // with the harness but the list of parameters.
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -61,6 +62,26 @@ struct NaivePolicy {
     for (std::size_t c = 0; c < x.size(); ++c) x[c] += y[c];
   }
 
+  Vector gated(const std::string& part, const Vector& n) const {
+    Vector gate = times(part + "gate", n);
+    const Vector up = times(part + "up", n);
+    for (std::size_t c = 0; c < gate.size(); ++c) gate[c] *= up[c] / (1 + std::exp(-gate[c]));
+    return times(part + "down", gate);
+  }
+
+  Vector fed_forward(const std::string& layer, const Vector& n) const {
+    if (shape.experts == 0) return gated(layer, n);
+    const Vector z = times(layer + "router", n);
+    std::vector<std::size_t> order(z.size());
+    for (std::size_t e = 0; e < z.size(); ++e) order[e] = e;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return z[a] > z[b]; });
+    const double first = 1 / (1 + std::exp(z[order[1]] - z[order[0]]));
+    Vector y = gated(layer + "experts." + std::to_string(order[0]) + ".", n);
+    const Vector other = gated(layer + "experts." + std::to_string(order[1]) + ".", n);
+    for (std::size_t c = 0; c < y.size(); ++c) y[c] = first * y[c] + (1 - first) * other[c];
+    return y;
+  }
+
   /// Logits at every position of one sequence.
   std::vector<Vector> logits(const std::vector<int>& tokens) const {
     const auto d = static_cast<std::size_t>(shape.width);
@@ -83,13 +104,7 @@ struct NaivePolicy {
         v.push_back(times(layer + "value", n));
       }
       for (std::size_t t = 0; t < x.size(); ++t) add_to(x[t], times(layer + "output", attended(q, k, v, t)));
-      for (Vector& row : x) {
-        const Vector n = normed(layer + "feed_forward_norm", row, true);
-        Vector gate = times(layer + "gate", n);
-        const Vector up = times(layer + "up", n);
-        for (std::size_t c = 0; c < gate.size(); ++c) gate[c] *= up[c] / (1 + std::exp(-gate[c]));
-        add_to(row, times(layer + "down", gate));
-      }
+      for (Vector& row : x) add_to(row, fed_forward(layer, normed(layer + "feed_forward_norm", row, true)));
     }
     for (Vector& row : x) row = times("head", normed("final_norm", row, false));
     return x;

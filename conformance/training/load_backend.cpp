@@ -1,0 +1,49 @@
+#include "conformance/training/load_backend.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "conformance/training/reference_training.h"
+#include "conformance/vectors/os_error.h"
+
+namespace fp4proof::training {
+
+namespace {
+
+using OpenTraining = const fp4proof_training* (*)(std::uint32_t);
+
+Error refused(const std::string& path, const std::string& reason) {
+  return {ErrorKind::usage,
+          fmt::format("backend {}: {}; name `reference` or a library that exports fp4proof_open_training()",
+                      quote_path(path), reason)};
+}
+
+}  // namespace
+
+Result<SharedBackend> load_backend(const std::string& name_or_path) {
+  if (name_or_path == "reference") return SharedBackend(reference_training(), [](const fp4proof_training*) {});
+  // A path without a slash would be searched for along the library path.
+  const std::string path = std::filesystem::absolute(name_or_path).string();
+  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const reason = ::dlerror();
+    return refused(name_or_path, reason == nullptr ? "it cannot be loaded" : reason);
+  }
+  const auto open = reinterpret_cast<OpenTraining>(::dlsym(library, "fp4proof_open_training"));
+  if (open == nullptr) return refused(name_or_path, "it does not export fp4proof_open_training()");
+  const fp4proof_training* const table = open(FP4PROOF_TRAINING_VERSION);
+  if (table == nullptr) {
+    return refused(name_or_path, fmt::format("it does not work with version {}", FP4PROOF_TRAINING_VERSION));
+  }
+  if (table->size < sizeof(fp4proof_training) || table->version != FP4PROOF_TRAINING_VERSION) {
+    return refused(name_or_path, fmt::format("its table has size {} and version {}, not {} and {}", table->size,
+                                             table->version, sizeof(fp4proof_training), FP4PROOF_TRAINING_VERSION));
+  }
+  return SharedBackend(table, [](const fp4proof_training* opened) {
+    if (opened->close != nullptr) opened->close();
+  });
+}
+
+}  // namespace fp4proof::training

@@ -1,0 +1,19 @@
+#pragma once
+// From what a user writes after --backend to the operators of a backend.
+
+#include <memory>
+#include <string>
+
+#include "conformance/training_backend.h"
+#include "formats/result.h"
+
+namespace fp4proof::training {
+
+/// An open backend: closed with the last copy.
+using SharedBackend = std::shared_ptr<const fp4proof_training>;
+
+/// `reference`, or the path of a library that exports fp4proof_open_training(). Errors: `usage` for a library that
+/// cannot be loaded or does not offer the interface.
+Result<SharedBackend> load_backend(const std::string& name_or_path);
+
+}  // namespace fp4proof::training
