@@ -187,6 +187,22 @@ TEST(DecomposeByHand, StochasticRoundingTakesTheSameWords) {
   expect_terms(d.elements[2], {-3, 0, 0, -3}, 2);  // up in magnitude, to -3
 }
 
+TEST(Decompose, DrawsTheWordsFromTheFirstElementOn) {
+  constexpr std::uint64_t first = (std::uint64_t{1} << 40) + 3;
+  std::vector<float> x(64 * 32);
+  std::vector<std::uint32_t> words(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = random_normal(1, Stream::cases, 0, i);
+    words[i] = random_word(5, Stream::sr_gradient, 6, first + i);
+  }
+  for (const int axis : {0, 1}) {
+    QuantizeOptions options{.axis = axis, .seed = 5, .stream = Stream::sr_gradient, .step = 6, .first_element = first};
+    const Decomposed drawn = decompose_all("mxfp4/rceil-sr", x, {64, 32}, options);
+    const Decomposed given = decompose_all("mxfp4/rceil-sr", x, {64, 32}, {.axis = axis, .random_words = words});
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(drawn.elements[i].error, given.elements[i].error) << i;
+  }
+}
+
 /// A tile has one largest magnitude, wherever it stands.
 TEST(DecomposeByHand, SmallTile) {
   Profile profile = *find_profile("mxfp4/rceil");

@@ -214,19 +214,23 @@ TEST(StochasticElements, EveryScaleAndPolicy) {
   }
 }
 
-/// The tensor road takes given words from their places.
-TEST(StochasticTensor, GivenWordsAreTheElementsOwn) {
+/// The tensor road takes given words from their places, and draws those of the elements from `first_element` on.
+class StochasticTensor : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(FirstElement, StochasticTensor, testing::Values(0, 5, (std::uint64_t{1} << 40) + 3));
+
+TEST_P(StochasticTensor, GivenWordsAreTheElementsOwn) {
   const std::vector<std::int64_t> shape = {3, 5, 100};
   std::vector<float> x(3 * 5 * 100);
   std::vector<std::uint32_t> random(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
     x[i] = random_normal(1, Stream::cases, 0, i);
-    random[i] = random_word(5, Stream::sr_weight, 6, i);
+    random[i] = random_word(5, Stream::sr_weight, 6, GetParam() + i);
   }
   const TensorView view = {DType::f32, shape, reinterpret_cast<const std::byte*>(x.data())};
   for (const char* name : {"mxfp4/ocp-sr", "mxfp4/rceil-sr16", "mxfp4/rceil-sr8", "mxfp4-2d/rceil-sr", "hif4/gcc-sr"}) {
     for (const int axis : {0, 1, 2}) {
       QuantizeOptions options{.axis = axis, .tail = Tail::pad, .seed = 5, .stream = Stream::sr_weight, .step = 6};
+      options.first_element = GetParam();
       const auto drawn = quantize(*find_profile(name), view, options);
       options.seed = 99;
       options.random_words = random;
