@@ -15,8 +15,8 @@ namespace {
 
 using testing::expect_same_bits;
 using testing::indices_below;
+using testing::matrix;
 using testing::numbers;
-using testing::rows_with_specials;
 using testing::run_on_cpu;
 using testing::Spice;
 using testing::with_threads;
@@ -86,31 +86,34 @@ struct Shape {
   std::size_t rows;
   std::size_t columns;
 };
+constexpr Spice spices[] = {Spice::none, Spice::specials};
 constexpr Shape shapes[] = {{1, 1}, {3, 7}, {5, 64}, {33, 31}, {700, 100}, {4200, 33}};
 
 std::string text_of(const Shape& shape) { return std::to_string(shape.rows) + "x" + std::to_string(shape.columns); }
 
 TEST(CpuOperators, Embed) {
-  for (const Shape& shape : shapes) {
-    const std::size_t rows = shape.rows;
-    const std::size_t columns = shape.columns;
-    const auto tokens = indices_below(rows, 32, 1);
-    const auto positions = indices_below(rows, 10, 2);
-    const auto token_table = rows_with_specials(32, columns, 3);
-    const auto position_table = rows_with_specials(10, columns, 4);
-    const auto dy = rows_with_specials(rows, columns, 5);
-    const naive_floats expected = naive::embed(rows, columns, tokens, positions, token_table, position_table);
-    const naive_floats expected_gradient = naive::embed_backward(rows, columns, 32, tokens, dy);
-    with_threads([&] {
-      std::vector<float> y(rows * columns);
-      run_on_cpu(&fp4proof_training::embed, {0, wide(rows), wide(columns), tokens.data(), positions.data(),
-                                             token_table.data(), position_table.data(), y.data()});
-      expect_same_bits(y, expected, text_of(shape));
-      std::vector<float> gradient(32 * columns, 5.0F);
-      run_on_cpu(&fp4proof_training::embed_backward,
-                 {0, wide(rows), wide(columns), 32, tokens.data(), dy.data(), gradient.data()});
-      expect_same_bits(gradient, expected_gradient, text_of(shape));
-    });
+  for (const Spice spice : spices) {
+    for (const Shape& shape : shapes) {
+      const std::size_t rows = shape.rows;
+      const std::size_t columns = shape.columns;
+      const auto tokens = indices_below(rows, 32, 1);
+      const auto positions = indices_below(rows, 10, 2);
+      const auto token_table = matrix(32, columns, 3, spice);
+      const auto position_table = matrix(10, columns, 4, spice);
+      const auto dy = matrix(rows, columns, 5, spice);
+      const naive_floats expected = naive::embed(rows, columns, tokens, positions, token_table, position_table);
+      const naive_floats expected_gradient = naive::embed_backward(rows, columns, 32, tokens, dy);
+      with_threads([&] {
+        std::vector<float> y(rows * columns);
+        run_on_cpu(&fp4proof_training::embed, {0, wide(rows), wide(columns), tokens.data(), positions.data(),
+                                               token_table.data(), position_table.data(), y.data()});
+        expect_same_bits(y, expected, text_of(shape));
+        std::vector<float> gradient(32 * columns, 5.0F);
+        run_on_cpu(&fp4proof_training::embed_backward,
+                   {0, wide(rows), wide(columns), 32, tokens.data(), dy.data(), gradient.data()});
+        expect_same_bits(gradient, expected_gradient, text_of(shape));
+      });
+    }
   }
 }
 
@@ -123,32 +126,35 @@ TEST(CpuOperators, EmbedBackwardAddsInRowOrder) {
 }
 
 TEST(CpuOperators, RmsNorm) {
-  for (const Shape& shape : shapes) {
-    const std::size_t rows = shape.rows;
-    const std::size_t columns = shape.columns;
-    const auto x = rows_with_specials(rows, columns, 6);
-    const auto dy = rows_with_specials(rows, columns, 7);
-    const auto weight = numbers(columns, 8);
-    for (const bool with_gain : {false, true}) {
-      const auto gain = numbers(with_gain ? columns : 0, 9, 4.0F);
-      const float* gain_data = with_gain ? gain.data() : nullptr;
-      const auto expected = naive::rms_norm(rows, columns, x, weight, gain);
-      const auto gradients = naive::rms_norm_backward(rows, columns, x, weight, gain, expected.inverse, dy);
-      with_threads([&] {
-        std::vector<float> y(rows * columns);
-        std::vector<float> inverse(rows);
-        run_on_cpu(&fp4proof_training::rms_norm,
-                   {0, wide(rows), wide(columns), x.data(), weight.data(), gain_data, y.data(), inverse.data()});
-        expect_same_bits(y, expected.y, "y of " + text_of(shape));
-        expect_same_bits(inverse, expected.inverse, "inverse of " + text_of(shape));
-        std::vector<float> dx = dy;  // in place
-        std::vector<float> weight_gradient(columns);
-        run_on_cpu(&fp4proof_training::rms_norm_backward,
-                   {0, wide(rows), wide(columns), x.data(), weight.data(), gain_data, inverse.data(), dx.data(),
-                    dx.data(), weight_gradient.data()});
-        expect_same_bits(dx, gradients.dx, "dx of " + text_of(shape));
-        expect_same_bits(weight_gradient, gradients.weight, "weight gradient of " + text_of(shape));
-      });
+  for (const Spice spice : spices) {
+    for (const Shape& shape : shapes) {
+      const std::size_t rows = shape.rows;
+      const std::size_t columns = shape.columns;
+      auto x = matrix(rows, columns, 6, spice);
+      for (std::size_t i = 0; i < columns; ++i) x[i] *= 0.003F;  // a row where epsilon counts
+      const auto dy = matrix(rows, columns, 7, spice);
+      const auto weight = numbers(columns, 8);
+      for (const bool with_gain : {false, true}) {
+        const auto gain = numbers(with_gain ? columns : 0, 9, 4.0F);
+        const float* gain_data = with_gain ? gain.data() : nullptr;
+        const auto expected = naive::rms_norm(rows, columns, x, weight, gain);
+        const auto gradients = naive::rms_norm_backward(rows, columns, x, weight, gain, expected.inverse, dy);
+        with_threads([&] {
+          std::vector<float> y(rows * columns);
+          std::vector<float> inverse(rows);
+          run_on_cpu(&fp4proof_training::rms_norm,
+                     {0, wide(rows), wide(columns), x.data(), weight.data(), gain_data, y.data(), inverse.data()});
+          expect_same_bits(y, expected.y, "y of " + text_of(shape));
+          expect_same_bits(inverse, expected.inverse, "inverse of " + text_of(shape));
+          std::vector<float> dx = dy;  // in place
+          std::vector<float> weight_gradient(columns);
+          run_on_cpu(&fp4proof_training::rms_norm_backward,
+                     {0, wide(rows), wide(columns), x.data(), weight.data(), gain_data, inverse.data(), dx.data(),
+                      dx.data(), weight_gradient.data()});
+          expect_same_bits(dx, gradients.dx, "dx of " + text_of(shape));
+          expect_same_bits(weight_gradient, gradients.weight, "weight gradient of " + text_of(shape));
+        });
+      }
     }
   }
 }
@@ -227,27 +233,29 @@ TEST(CpuOperators, CopyAndGatherRows) {
 // ---------------------------------------------------------------------------------------------------------------------
 
 TEST(CpuOperators, Attention) {
-  for (const naive::AttentionShape& s : {naive::AttentionShape{1, 1, 1, 0, 1, 1},
-                                         {3, 10, 10, 0, 2, 32},
-                                         {40, 9, 12, 2, 3, 24},
-                                         {300, 1, 11, 8, 2, 64},
-                                         {2, 47, 47, 0, 1, 70}}) {
-    const auto q = rows_with_specials(s.sequences * s.queries * s.heads, s.head_size, 16);
-    const auto k = rows_with_specials(s.sequences * s.capacity * s.heads, s.head_size, 17);
-    const auto v = rows_with_specials(s.sequences * s.capacity * s.heads, s.head_size, 18);
-    const auto expected = naive::attention(s, q, k, v);
-    with_threads([&] {
-      for (const bool keep : {false, true}) {
-        std::vector<float> out(q.size());
-        std::vector<float> probabilities(expected.probabilities.size(), 9.0F);
-        run_on_cpu(
-            &fp4proof_training::attention,
-            {0, wide(s.sequences), wide(s.queries), wide(s.capacity), wide(s.first_position), wide(s.heads),
-             wide(s.head_size), q.data(), k.data(), v.data(), out.data(), keep ? probabilities.data() : nullptr});
-        expect_same_bits(out, expected.out, "out");
-        if (keep) expect_same_bits(probabilities, expected.probabilities, "probabilities");
-      }
-    });
+  for (const Spice spice : spices) {
+    for (const naive::AttentionShape& s : {naive::AttentionShape{1, 1, 1, 0, 1, 1},
+                                           {3, 10, 10, 0, 2, 32},
+                                           {40, 9, 12, 2, 3, 24},
+                                           {300, 1, 11, 8, 2, 64},
+                                           {2, 47, 47, 0, 1, 70}}) {
+      const auto q = matrix(s.sequences * s.queries * s.heads, s.head_size, 16, spice);
+      const auto k = matrix(s.sequences * s.capacity * s.heads, s.head_size, 17, spice);
+      const auto v = matrix(s.sequences * s.capacity * s.heads, s.head_size, 18, spice);
+      const auto expected = naive::attention(s, q, k, v);
+      with_threads([&] {
+        for (const bool keep : {false, true}) {
+          std::vector<float> out(q.size());
+          std::vector<float> probabilities(expected.probabilities.size(), 9.0F);
+          run_on_cpu(
+              &fp4proof_training::attention,
+              {0, wide(s.sequences), wide(s.queries), wide(s.capacity), wide(s.first_position), wide(s.heads),
+               wide(s.head_size), q.data(), k.data(), v.data(), out.data(), keep ? probabilities.data() : nullptr});
+          expect_same_bits(out, expected.out, "out");
+          if (keep) expect_same_bits(probabilities, expected.probabilities, "probabilities");
+        }
+      });
+    }
   }
 }
 
@@ -277,26 +285,30 @@ TEST(CpuOperators, OneQueryAgainstManyIsARowOfAll) {
 }
 
 TEST(CpuOperators, AttentionBackward) {
-  for (const naive::AttentionShape& s :
-       {naive::AttentionShape{1, 1, 1, 0, 1, 1}, {30, 10, 10, 0, 2, 32}, {7, 9, 9, 0, 3, 24}, {2, 47, 47, 0, 1, 70}}) {
-    const std::size_t rows = s.sequences * s.queries * s.heads;
-    const auto q = rows_with_specials(rows, s.head_size, 22);
-    const auto k = numbers(rows * s.head_size, 23);
-    const auto v = numbers(rows * s.head_size, 24);
-    const auto d_out = rows_with_specials(rows, s.head_size, 25);
-    const auto p = naive::attention(s, numbers(rows * s.head_size, 26), k, v).probabilities;
-    const auto expected = naive::attention_backward(s, q, k, v, p, d_out);
-    with_threads([&] {
-      std::vector<float> dq(q.size(), 1.0F);
-      std::vector<float> dk(q.size(), 1.0F);
-      std::vector<float> dv(q.size(), 1.0F);
-      run_on_cpu(&fp4proof_training::attention_backward,
-                 {0, wide(s.sequences), wide(s.queries), wide(s.heads), wide(s.head_size), q.data(), k.data(), v.data(),
-                  p.data(), d_out.data(), dq.data(), dk.data(), dv.data()});
-      expect_same_bits(dq, expected.dq, "dq");
-      expect_same_bits(dk, expected.dk, "dk");
-      expect_same_bits(dv, expected.dv, "dv");
-    });
+  for (const Spice spice : spices) {
+    for (const naive::AttentionShape& s : {naive::AttentionShape{1, 1, 1, 0, 1, 1},
+                                           {30, 10, 10, 0, 2, 32},
+                                           {7, 9, 9, 0, 3, 24},
+                                           {2, 47, 47, 0, 1, 70}}) {
+      const std::size_t rows = s.sequences * s.queries * s.heads;
+      const auto q = matrix(rows, s.head_size, 22, spice);
+      const auto k = numbers(rows * s.head_size, 23);
+      const auto v = numbers(rows * s.head_size, 24);
+      const auto d_out = matrix(rows, s.head_size, 25, spice);
+      const auto p = naive::attention(s, numbers(rows * s.head_size, 26), k, v).probabilities;
+      const auto expected = naive::attention_backward(s, q, k, v, p, d_out);
+      with_threads([&] {
+        std::vector<float> dq(q.size(), 1.0F);
+        std::vector<float> dk(q.size(), 1.0F);
+        std::vector<float> dv(q.size(), 1.0F);
+        run_on_cpu(&fp4proof_training::attention_backward,
+                   {0, wide(s.sequences), wide(s.queries), wide(s.heads), wide(s.head_size), q.data(), k.data(),
+                    v.data(), p.data(), d_out.data(), dq.data(), dk.data(), dv.data()});
+        expect_same_bits(dq, expected.dq, "dq");
+        expect_same_bits(dk, expected.dk, "dk");
+        expect_same_bits(dv, expected.dv, "dv");
+      });
+    }
   }
 }
 
@@ -310,44 +322,46 @@ std::vector<float> row_of(const std::vector<float>& matrix, std::size_t row, std
 }
 
 TEST(CpuOperators, LogSoftmax) {
-  for (const Shape& shape : shapes) {
-    const std::size_t rows = shape.rows;
-    const std::size_t vocabulary = shape.columns;
-    const auto logits = rows_with_specials(rows, vocabulary, 27);
-    const auto targets = indices_below(rows, static_cast<std::uint32_t>(vocabulary), 28);
-    auto weights = numbers(rows, 29);
-    for (std::size_t r = 0; r < rows; r += 4) weights[r] = r % 8 == 0 ? 0.0F : -0.0F;
-    naive_floats expected_log_probability;
-    naive_floats expected_entropy;
-    naive_floats expected_gradient;
-    std::vector<std::int32_t> expected_largest;
-    for (std::size_t r = 0; r < rows; ++r) {
-      const auto z = row_of(logits, r, vocabulary);
-      const auto target = static_cast<std::size_t>(targets[r]);
-      expected_log_probability.push_back(naive::log_probability(z, target));
-      expected_entropy.push_back(naive::entropy(z));
-      expected_largest.push_back(static_cast<std::int32_t>(naive::softmax_of(z).largest));
-      const auto gradient = naive::log_softmax_backward(z, target, weights[r]);
-      expected_gradient.insert(expected_gradient.end(), gradient.begin(), gradient.end());
+  for (const Spice spice : spices) {
+    for (const Shape& shape : shapes) {
+      const std::size_t rows = shape.rows;
+      const std::size_t vocabulary = shape.columns;
+      const auto logits = matrix(rows, vocabulary, 27, spice);
+      const auto targets = indices_below(rows, static_cast<std::uint32_t>(vocabulary), 28);
+      auto weights = numbers(rows, 29);
+      for (std::size_t r = 0; r < rows; r += 4) weights[r] = r % 8 == 0 ? 0.0F : -0.0F;
+      naive_floats expected_log_probability;
+      naive_floats expected_entropy;
+      naive_floats expected_gradient;
+      std::vector<std::int32_t> expected_largest;
+      for (std::size_t r = 0; r < rows; ++r) {
+        const auto z = row_of(logits, r, vocabulary);
+        const auto target = static_cast<std::size_t>(targets[r]);
+        expected_log_probability.push_back(naive::log_probability(z, target));
+        expected_entropy.push_back(naive::entropy(z));
+        expected_largest.push_back(static_cast<std::int32_t>(naive::softmax_of(z).largest));
+        const auto gradient = naive::log_softmax_backward(z, target, weights[r]);
+        expected_gradient.insert(expected_gradient.end(), gradient.begin(), gradient.end());
+      }
+      with_threads([&] {
+        std::vector<float> log_probability(rows);
+        std::vector<float> entropy(rows);
+        std::vector<std::int32_t> largest(rows);
+        run_on_cpu(&fp4proof_training::log_softmax, {0, wide(rows), wide(vocabulary), logits.data(), targets.data(),
+                                                     log_probability.data(), entropy.data(), largest.data()});
+        expect_same_bits(log_probability, expected_log_probability, "log-probability");
+        expect_same_bits(entropy, expected_entropy, "entropy");
+        EXPECT_EQ(largest, expected_largest);
+        std::vector<std::int32_t> largest_alone(rows);
+        run_on_cpu(&fp4proof_training::log_softmax,
+                   {0, wide(rows), wide(vocabulary), logits.data(), nullptr, nullptr, nullptr, largest_alone.data()});
+        EXPECT_EQ(largest_alone, expected_largest);
+        std::vector<float> gradient(rows * vocabulary, 3.0F);
+        run_on_cpu(&fp4proof_training::log_softmax_backward,
+                   {0, wide(rows), wide(vocabulary), logits.data(), targets.data(), weights.data(), gradient.data()});
+        expect_same_bits(gradient, expected_gradient, "gradient");
+      });
     }
-    with_threads([&] {
-      std::vector<float> log_probability(rows);
-      std::vector<float> entropy(rows);
-      std::vector<std::int32_t> largest(rows);
-      run_on_cpu(&fp4proof_training::log_softmax, {0, wide(rows), wide(vocabulary), logits.data(), targets.data(),
-                                                   log_probability.data(), entropy.data(), largest.data()});
-      expect_same_bits(log_probability, expected_log_probability, "log-probability");
-      expect_same_bits(entropy, expected_entropy, "entropy");
-      EXPECT_EQ(largest, expected_largest);
-      std::vector<std::int32_t> largest_alone(rows);
-      run_on_cpu(&fp4proof_training::log_softmax,
-                 {0, wide(rows), wide(vocabulary), logits.data(), nullptr, nullptr, nullptr, largest_alone.data()});
-      EXPECT_EQ(largest_alone, expected_largest);
-      std::vector<float> gradient(rows * vocabulary, 3.0F);
-      run_on_cpu(&fp4proof_training::log_softmax_backward,
-                 {0, wide(rows), wide(vocabulary), logits.data(), targets.data(), weights.data(), gradient.data()});
-      expect_same_bits(gradient, expected_gradient, "gradient");
-    });
   }
 }
 
@@ -360,27 +374,39 @@ TEST(CpuOperators, LargestIsTheLowestIndexAmongEquals) {
 }
 
 TEST(CpuOperators, Sample) {
-  for (const Shape& shape : shapes) {
-    const std::size_t rows = shape.rows;
-    const std::size_t vocabulary = shape.columns;
-    const auto logits = rows_with_specials(rows, vocabulary, 30);
-    constexpr std::uint64_t first = (1ULL << 40) + 5;
-    std::vector<std::int32_t> expected;
-    for (std::size_t r = 0; r < rows; ++r) {
-      const float uniform = random_uniform(11, Stream::sample, 12, first + r);
-      expected.push_back(static_cast<std::int32_t>(naive::sample(row_of(logits, r, vocabulary), uniform)));
+  for (const Spice spice : spices) {
+    for (const Shape& shape : shapes) {
+      const std::size_t rows = shape.rows;
+      const std::size_t vocabulary = shape.columns;
+      const auto logits = matrix(rows, vocabulary, 30, spice);
+      constexpr std::uint64_t first = (1ULL << 40) + 5;
+      std::vector<std::int32_t> expected;
+      for (std::size_t r = 0; r < rows; ++r) {
+        const float uniform = random_uniform(11, Stream::sample, 12, first + r);
+        expected.push_back(static_cast<std::int32_t>(naive::sample(row_of(logits, r, vocabulary), uniform)));
+      }
+      with_threads([&] {
+        std::vector<std::int32_t> tokens(rows);
+        run_on_cpu(&fp4proof_training::sample, {0,
+                                                wide(rows),
+                                                wide(vocabulary),
+                                                {11, static_cast<std::uint32_t>(Stream::sample), 12, first},
+                                                logits.data(),
+                                                tokens.data()});
+        EXPECT_EQ(tokens, expected) << text_of(shape);
+      });
     }
-    with_threads([&] {
-      std::vector<std::int32_t> tokens(rows);
-      run_on_cpu(&fp4proof_training::sample, {0,
-                                              wide(rows),
-                                              wide(vocabulary),
-                                              {11, static_cast<std::uint32_t>(Stream::sample), 12, first},
-                                              logits.data(),
-                                              tokens.data()});
-      EXPECT_EQ(tokens, expected) << text_of(shape);
-    });
   }
+}
+
+TEST(CpuOperators, SampleGoesBeyondTheThreshold) {
+  constexpr std::uint64_t half = 12559801;  // the uniform number of this element is 1/2
+  ASSERT_EQ(random_uniform(11, Stream::sample, 12, half), 0.5F);
+  const std::vector<float> logits = {3.0F, 3.0F};  // c = 1, 2; the threshold is 1, which c_0 does not exceed
+  std::int32_t token = -1;
+  run_on_cpu(&fp4proof_training::sample,
+             {0, 1, 2, {11, static_cast<std::uint32_t>(Stream::sample), 12, half}, logits.data(), &token});
+  EXPECT_EQ(token, 1);
 }
 
 TEST(CpuOperators, SampleFollowsTheDistribution) {

@@ -31,9 +31,10 @@ inline std::vector<float> numbers(std::size_t count, std::uint32_t which, float 
   return values;
 }
 
-/// The same, where no more than a few rows of `columns` hold specials.
-inline std::vector<float> rows_with_specials(std::size_t rows, std::size_t columns, std::uint32_t which) {
+/// A matrix; with specials one row in five has some.
+inline std::vector<float> matrix(std::size_t rows, std::size_t columns, std::uint32_t which, Spice spice) {
   std::vector<float> values = numbers(rows * columns, which);
+  if (spice == Spice::none) return values;
   const std::vector<float> special = numbers(rows * columns, which, 1.0F, Spice::specials);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i / columns % 5 == 3) values[i] = special[i];
