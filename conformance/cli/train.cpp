@@ -109,7 +109,8 @@ Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();
   command.description("Train a small policy by reinforcement, forward and backward in a precision plan.");
   command.footer(help);
-  command.add_option("--preset", options->preset, "tiny, micro, micro-moe, mid, mid-moe or gpu (default: micro)")
+  command
+      .add_option("--preset", options->preset, "tiny, tiny-moe, micro, micro-moe, mid, mid-moe or gpu (default: micro)")
       ->option_text("P");
   command.add_option("--plan", options->plan, "Named precision plan, or a plan file")
       ->required()

@@ -35,8 +35,17 @@ constexpr Config tiny() {
   return c;
 }
 
+constexpr Config tiny_experts() {
+  Config c = tiny();
+  c.preset = "tiny-moe";
+  c.summary = "tiny with four experts";
+  c.model.experts = 4;
+  return c;
+}
+
 constexpr std::array preset_table = {
     tiny(),
+    tiny_experts(),
     Config{"micro",
            "two layers, two digits: the effects in minutes",
            Task::add2,

@@ -20,44 +20,53 @@ const std::string& digests_path() {
   return path;
 }
 
-/// Every named plan from one warm start: plan -> digest.
-nlohmann::json recomputed() {
+std::vector<std::string_view> plans_of(std::string_view preset) {
+  if (preset == "tiny-moe") return {"bf16", "mxfp4+all", "mxfp4-2d-weight", "hif4+resq"};
+  std::vector<std::string_view> all;
+  for (const PrecisionPlan& plan : precision_plans()) all.push_back(plan.name);
+  return all;
+}
+
+/// The plans of a preset from one warm start: plan -> digest.
+nlohmann::json recomputed(std::string_view preset) {
   const testing::TemporaryFolder folder;
   nlohmann::json digests;
-  RunOptions options{testing::tiny(), {}, {}, {}, false, 100};
-  for (const PrecisionPlan& plan : precision_plans()) {
-    options.plan = plan;
+  RunOptions options{*find_preset(preset), {}, {}, {}, false, 1000};
+  for (const std::string_view name : plans_of(preset)) {
+    options.plan = *find_precision_plan(name);
     options.folder = folder / std::to_string(digests.size());
     Operators operators = testing::reference_operators();
     const auto records = run(operators, options);
     EXPECT_TRUE(records) << records.error().message;
     if (!records) return {};
-    digests[std::string(plan.name)] = records->summary()["digest"];
+    digests[std::string(name)] = records->summary()["digest"];
     if (options.warm_start.empty()) options.warm_start = options.folder / "warm_start.safetensors";
   }
   return digests;
 }
 
-TEST(Digests, OfEveryNamedPlanUnderTiny) {
+nlohmann::json committed(std::string_view preset) {
   std::ifstream file(digests_path());
-  ASSERT_TRUE(file.good()) << digests_path();
-  const nlohmann::json committed = nlohmann::json::parse(file);
-  EXPECT_EQ(recomputed(), committed.at("presets").at("tiny"));
+  EXPECT_TRUE(file.good()) << digests_path();
+  return nlohmann::json::parse(file).at("presets").at(std::string(preset));
 }
 
-TEST(Digests, TellPlansApart) {
-  // Plans of equal arithmetic within five steps may share a digest; these must not.
-  std::ifstream file(digests_path());
-  const nlohmann::json tiny = nlohmann::json::parse(file).at("presets").at("tiny");
-  std::set<std::string> digests;
-  for (const auto& [plan, digest] : tiny.items()) digests.insert(digest);
-  EXPECT_EQ(digests.size(), tiny.size());
+class Digests : public ::testing::TestWithParam<std::string_view> {};
+
+TEST_P(Digests, AreThoseCommitted) { EXPECT_EQ(recomputed(GetParam()), committed(GetParam())); }
+
+TEST_P(Digests, TellPlansApart) {
+  const nlohmann::json plans = committed(GetParam());
+  const std::set<std::string> digests(plans.begin(), plans.end());
+  EXPECT_EQ(digests.size(), plans_of(GetParam()).size());
 }
+
+INSTANTIATE_TEST_SUITE_P(Presets, Digests, ::testing::Values("tiny", "tiny-moe"));
 
 void update() {
   nlohmann::json all = {{"format", "fp4proof-training-digests/1"}};
   if (std::ifstream file(digests_path()); file) all = nlohmann::json::parse(file);
-  all["presets"]["tiny"] = recomputed();
+  for (const std::string_view preset : {"tiny", "tiny-moe"}) all["presets"][std::string(preset)] = recomputed(preset);
   std::ofstream(digests_path()) << all.dump(2) << "\n";
 }
 
