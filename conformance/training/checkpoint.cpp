@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/safetensors.h"
@@ -42,6 +43,18 @@ Result<Number> number_field(const SafetensorsFile& file, const std::string& key,
   const auto [stop, failure] = std::from_chars(text->data(), end, number, base);
   if (failure == std::errc() && stop == end) return number;
   return Error{ErrorKind::corrupt, fmt::format("{}: {} is {}, not a number", label, key, *text)};
+}
+
+/// Where two identities, JSON texts, differ first.
+std::string first_difference(const std::string& stored, const std::string& wanted) {
+  using nlohmann::json;
+  const json from = json::parse(stored, nullptr, false);
+  const json changes = json::diff(from, json::parse(wanted, nullptr, false));
+  if (from.is_discarded() || changes.empty()) return "its identity cannot be read";
+  const std::string place = changes.front().value("path", "");
+  const json::json_pointer pointer(place);
+  const std::string value = from.contains(pointer) ? from.at(pointer).dump() : "missing";
+  return fmt::format("there {} is {}", place, value);
 }
 
 Result<CheckpointState> state_of(const SafetensorsFile& file, const std::string& label) {
@@ -92,7 +105,7 @@ Result<CheckpointState> load_checkpoint(const std::filesystem::path& path, Opera
   if (!state) return state;
   if (state->identity != identity) {
     return Error{ErrorKind::usage,
-                 fmt::format("{} belongs to another run ({}), not to this one ({})", label, state->identity, identity)};
+                 fmt::format("{} belongs to another run: {}", label, first_difference(state->identity, identity))};
   }
   for (const Parameter& p : parameters.all) {
     for (const auto& [name, memory] : tensors_of(p)) {

@@ -38,6 +38,17 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
+/// The text of a trace with each of its steps on a line.
+std::string one_step_a_line(json trace) {
+  const json steps = std::move(trace["steps"]);
+  trace.erase("steps");
+  std::string text = trace.dump();
+  text.back() = ',';
+  text += "\"steps\": [";
+  for (std::size_t i = 0; i < steps.size(); ++i) text += (i == 0 ? "\n" : ",\n") + steps[i].dump();
+  return text + "\n]}\n";
+}
+
 Error damaged(const std::filesystem::path& path) {
   return {ErrorKind::corrupt, fmt::format("{} is no record of a run; start again in another folder", quote_path(path))};
 }
@@ -118,7 +129,7 @@ json Records::summary() const {
 
 Result<void> Records::save(const std::filesystem::path& folder) const {
   if (const Result<void> done = write_file(folder / "steps.csv", bytes_of(csv())); !done) return done;
-  return write_file(folder / "trace.json", bytes_of(trace().dump(1) + "\n"));
+  return write_file(folder / "trace.json", bytes_of(one_step_a_line(trace())));
 }
 
 Result<Records> Records::load(const std::filesystem::path& folder, std::int64_t last_step) {
