@@ -1,6 +1,7 @@
 #include "gpu/correct.h"
 
 #include "formats/correction_rules.h"
+#include "gpu/checks.h"
 #include "gpu/coded_part.h"
 #include "gpu/hadamard.h"
 #include "gpu/lines.h"
@@ -90,13 +91,8 @@ Buffers lay_out(const CorrectJob& job, void* base) {
 
 bool has_tensor_scale(const Profile& profile) { return profile.family == Family::nvfp4 && profile.tensor_scale; }
 
-bool is_aligned(const void* pointer, std::size_t bytes) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
-}
-
 Status check_shape(const MatrixShape& shape, const HadamardSpec& hadamard) {
-  const bool sound = shape.batch >= 0 && shape.rows >= 0 && shape.columns >= 0 && (shape.axis == 0 || shape.axis == 1);
-  if (!sound) return Status::invalid;
+  if (!is_sound(shape)) return Status::invalid;
   return hadamard.is_on() && shape.length() % hadamard.size != 0 ? Status::invalid : Status::ok;
 }
 
@@ -109,10 +105,12 @@ Status check_part(const Profile& profile, const MacroSpec& macro, const CodedPar
 
 Status check(const CorrectJob& job, const Corrected& output, const void* workspace, std::size_t workspace_bytes) {
   const CorrectionStack& stack = job.stack;
-  if (stack_refusal(job.profile, stack) != nullptr) return Status::unsupported;
+  if (!is_known_block(job.profile)) return Status::invalid;
+  if (!has_known_elements(job.profile) || stack_refusal(job.profile, stack) != nullptr) return Status::unsupported;
   if (const Status status = check_shape(job.shape, stack.hadamard); status != Status::ok) return status;
   if (job.shape.elements() != 0) {
-    if (job.input == nullptr || !is_aligned(job.input, bytes_of(job.dtype))) return Status::invalid;
+    const auto input_alignment = static_cast<std::size_t>(bytes_of(job.dtype));
+    if (job.input == nullptr || !is_aligned(job.input, input_alignment)) return Status::invalid;
     const Profile profile = stack.effective(job.profile);
     if (const Status status = check_part(profile, stack.macro, output.first); status != Status::ok) return status;
     if (stack.residual.is_on()) {
@@ -230,7 +228,10 @@ class Correction {
 
 }  // namespace
 
-std::size_t correct_workspace(const CorrectJob& job) { return lay_out(job, nullptr).bytes; }
+std::size_t correct_workspace(const CorrectJob& job) {
+  const bool is_offered = is_known_block(job.profile) && stack_refusal(job.profile, job.stack) == nullptr;
+  return is_offered && is_sound(job.shape) ? lay_out(job, nullptr).bytes : 0;
+}
 
 Status correct(const CorrectJob& job, const Corrected& output, void* workspace, std::size_t workspace_bytes,
                cudaStream_t stream) {

@@ -52,14 +52,15 @@ constexpr std::int64_t macro_blocks(const MacroSpec& macro, std::int64_t padded_
   return macro.is_on() ? (padded_length + macro.size - 1) / macro.size : 0;
 }
 
-/// Bytes of device memory that correct() needs while it runs.
+/// Bytes of device memory that correct() needs while it runs; 0 for what it refuses.
 std::size_t correct_workspace(const CorrectJob& job);
 
 /// Quantizes job.input under the stack, whose shapes are coded_shape(stack.effective(profile), shape). Every matrix of
 /// the batch is corrected by itself. Random words are addressed by the place in job.input, whatever the stack does
 /// before. The workspace is aligned to 256 bytes.
 /// Status::unsupported: a stack that the rules refuse for the profile (C4), and what quantize() does not offer.
-/// Status::invalid: a length that is no multiple of the Hadamard size, null or misaligned pointers.
+/// Status::invalid: a length that is no multiple of the Hadamard size, null or misaligned pointers, blocks and extents
+/// that quantize() does not take.
 Status correct(const CorrectJob& job, const Corrected& output, void* workspace, std::size_t workspace_bytes,
                cudaStream_t stream);
 

@@ -2,6 +2,7 @@
 
 #include "formats/block_codec.h"
 #include "formats/decomposition.h"
+#include "gpu/checks.h"
 #include "gpu/ideal_grid.h"
 #include "gpu/launch.h"
 #include "gpu/load_word.h"
@@ -514,19 +515,22 @@ void launch(const Work& work, cudaStream_t stream) {
 
 }  // namespace
 
-std::size_t decompose_workspace(const DecomposeJob& job) { return Workspace(job).end; }
+std::size_t decompose_workspace(const DecomposeJob& job) {
+  return block_fits(job.profile) && is_sound(job.shape) ? Workspace(job).end : 0;
+}
 
 Status decompose(const DecomposeJob& job, const DecomposeOutput& output, void* workspace, std::size_t workspace_bytes,
                  cudaStream_t stream) {
   const MatrixShape& shape = job.shape;
-  if (shape.batch < 0 || shape.rows < 0 || shape.columns < 0 || (shape.axis != 0 && shape.axis != 1)) {
-    return Status::invalid;
-  }
+  if (!is_sound(shape)) return Status::invalid;
   if (!block_fits(job.profile)) return Status::unsupported;
   const Workspace places(job);
   if (workspace_bytes < places.end) return Status::small_workspace;
-  const bool is_aligned = reinterpret_cast<std::uintptr_t>(workspace) % alignof(double) == 0;
-  if ((workspace == nullptr && places.end > 0) || !is_aligned) return Status::invalid;
+  if (workspace == nullptr && places.end > 0) return Status::invalid;
+  if (!is_aligned(workspace, alignof(double)) || !is_aligned(output.terms, alignof(double)) ||
+      !is_aligned(output.sums, alignof(double)) || !is_aligned(output.counts, alignof(std::uint32_t))) {
+    return Status::invalid;
+  }
   auto* bytes = static_cast<std::uint8_t*>(workspace);
   const bool has_tensor_scale = job.profile.family == Family::nvfp4 && job.profile.tensor_scale;
 

@@ -27,7 +27,7 @@ struct DecomposeOutput {
   std::uint32_t* counts = nullptr;  ///< [batch, lines, 4]: excluded, in the deadzone, zeroed, inexact
 };
 
-/// Bytes of device memory that decompose() needs while it runs.
+/// Bytes of device memory that decompose() needs while it runs; 0 for what it refuses.
 std::size_t decompose_workspace(const DecomposeJob& job);
 
 /// Decomposes the error of quantizing job.input. Profiles as in quantize(), with blocks of the named ones. The

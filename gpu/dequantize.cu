@@ -3,6 +3,7 @@
 #include <cuda_fp16.h>
 
 #include "formats/block_codec.h"
+#include "gpu/checks.h"
 #include "gpu/dequantize_packed.h"
 #include "gpu/launch.h"
 #include "gpu/load_word.h"
@@ -96,7 +97,7 @@ bool is_power_of_two(int n) { return n > 0 && (n & (n - 1)) == 0; }
 
 Status check(const DequantizeJob& job) {
   const CodedShape& shape = job.shape;
-  if (shape.batch < 0 || shape.lines < 0 || shape.length < 0 || shape.blocks < 0) return Status::invalid;
+  if (!are_extents({shape.batch, shape.lines, shape.length})) return Status::invalid;
   if (shape.block < unit || !is_power_of_two(shape.block) || shape.block != job.profile.block.cols ||
       shape.blocks != ceil_div(shape.length, shape.block) || shape.bytes_per_scale != scale_bytes(job.profile.family) ||
       shape.nibbles != element_spec(job.profile.element).is_nibble()) {
@@ -105,7 +106,7 @@ Status check(const DequantizeJob& job) {
   if (!scale_layout_fits(shape.layout, static_cast<std::size_t>(shape.bytes_per_scale))) return Status::unsupported;
   if (shape.batch * shape.lines * shape.length == 0) return Status::ok;
   if (job.coded.codes == nullptr || job.coded.scales == nullptr || job.values == nullptr) return Status::invalid;
-  if (reinterpret_cast<std::uintptr_t>(job.values) % bytes_of(job.dtype) != 0) return Status::invalid;
+  if (!is_aligned(job.values, static_cast<std::size_t>(bytes_of(job.dtype)))) return Status::invalid;
   const bool has_tensor_scale = job.profile.family == Family::nvfp4 && job.profile.tensor_scale;
   return has_tensor_scale && job.coded.tensor_scales == nullptr ? Status::invalid : Status::ok;
 }

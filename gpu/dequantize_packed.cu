@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "formats/hif4.h"
+#include "gpu/checks.h"
 #include "gpu/launch.h"
 #include "gpu/values_packed.h"
 
@@ -96,10 +97,6 @@ Status launch(const DequantizeJob& job, cudaStream_t stream) {
   const Work work{job.coded.codes, job.coded.scales, static_cast<uint4*>(job.values), elements / per_unit};
   decode_string<F, D, units, threads><<<grid_for(work.units, units * threads), threads, 0, stream>>>(work);
   return launch_status();
-}
-
-bool is_aligned(const void* pointer, std::uintptr_t bytes) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
 }
 
 }  // namespace

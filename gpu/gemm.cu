@@ -1,6 +1,7 @@
 #include "gpu/gemm.h"
 
 #include "formats/float_bits.h"
+#include "gpu/checks.h"
 #include "gpu/gemm_general.h"
 #include "gpu/gemm_tensor.h"
 #include "gpu/launch.h"
@@ -9,20 +10,7 @@ namespace fp4proof::gpu {
 
 namespace {
 
-bool is_aligned(const void* pointer, std::uintptr_t bytes) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
-}
-
 CorrectionStack stack_of_b(const GemmJob& job) { return job.stack_b.value_or(job.stack.without_residual()); }
-
-bool has_known_elements(const Profile& profile) {
-  switch (profile.family) {
-    case Family::mx: return profile.element <= Element::e5m2;
-    case Family::hif4: return profile.element >= Element::s1p1;
-    case Family::nvfp4: return profile.element == Element::e2m1;
-  }
-  return false;
-}
 
 bool has_known_block(const Profile& profile) {
   const int length = profile.block.cols;
@@ -43,7 +31,7 @@ bool is_readable(const GemmJob& job, const GemmOperand& operand, const ConstCode
 }
 
 Status check_operand(const GemmJob& job, const GemmOperand& operand, const CorrectionStack& stack) {
-  if (operand.lines < 0 || !has_known_block(operand.profile)) return Status::invalid;
+  if (!has_known_block(operand.profile)) return Status::invalid;
   if (!has_known_elements(operand.profile)) return Status::unsupported;
   const int macro = stack.macro.size;
   if (stack.macro.is_on()) {
@@ -90,7 +78,12 @@ PartProduct product_of(const GemmJob& job, const ConstCodedPart& part_a, const C
 
 Status check_gemm(const GemmJob& job) {
   const CorrectionStack stack_b = stack_of_b(job);
-  if (job.batch < 0 || job.k < 0) return Status::invalid;
+  const std::int64_t m = job.a.lines;
+  const std::int64_t n = job.b.lines;
+  if (!are_extents({job.batch, m, job.k}) || !are_extents({job.batch, n, job.k}) || !are_extents({job.batch, m, n})) {
+    return Status::invalid;
+  }
+  if (job.accumulator != Accumulator::seq512 && job.accumulator != Accumulator::seq) return Status::invalid;
   if (const Status status = check_operand(job, job.a, job.stack); status != Status::ok) return status;
   if (const Status status = check_operand(job, job.b, stack_b); status != Status::ok) return status;
   if (job.a.profile.block.cols != job.b.profile.block.cols) return Status::invalid;
@@ -99,8 +92,8 @@ Status check_gemm(const GemmJob& job) {
   if (transformed && job.stack.hadamard != stack_b.hadamard) return Status::invalid;
   const MacroSpec& macro = job.stack.macro;
   if (macro.is_on() && stack_b.macro.is_on() && macro.size != stack_b.macro.size) return Status::invalid;
-  const bool is_empty = job.batch == 0 || job.a.lines == 0 || job.b.lines == 0;
-  return job.c != nullptr || is_empty ? Status::ok : Status::invalid;
+  const bool is_empty = job.batch == 0 || m == 0 || n == 0;
+  return is_empty || (job.c != nullptr && is_aligned(job.c, alignof(float))) ? Status::ok : Status::invalid;
 }
 
 PartProduct first_product(const GemmJob& job) { return product_of(job, job.a.first, job.b.first); }

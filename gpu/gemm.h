@@ -50,9 +50,9 @@ std::size_t gemm_workspace(const GemmJob& job);
 /// capability 9.0; tiles whose scales leave the range in which that is exact take a slower road with the same bits.
 /// Both sides need one block length: 16, 32 or 64, or 8 for tiles of MX. Their elements and families may differ.
 /// Codes are aligned to 8 bytes, HiF4 scales to 4.
-/// Status::invalid: other block lengths, missing or misaligned pointers, a residual on both sides, unequal Hadamard
-/// transforms or macro sizes, macro blocks that hold no whole blocks. Status::unsupported: elements that no format of
-/// the family has.
+/// Status::invalid: other block lengths or accumulators, missing or misaligned pointers, a residual on both sides,
+/// unequal Hadamard transforms or macro sizes, macro blocks that hold no whole blocks. Status::unsupported: elements
+/// that no format of the family has.
 Status gemm(const GemmJob& job, void* workspace, std::size_t workspace_bytes, cudaStream_t stream);
 
 }  // namespace fp4proof::gpu

@@ -1,5 +1,6 @@
 #include "formats/float_bits.h"
 #include "formats/strict_math.h"
+#include "gpu/checks.h"
 #include "gpu/gemm_bf16.h"
 #include "gpu/launch.h"
 
@@ -145,10 +146,12 @@ __global__ void __launch_bounds__(threads, 2) multiply(const __grid_constant__ G
 }  // namespace
 
 Status gemm_bf16(const GemmBf16Job& job, cudaStream_t stream) {
-  if (job.batch < 0 || job.m < 0 || job.n < 0 || job.k < 0) return Status::invalid;
-  const std::int64_t tiles = job.batch * ceil_div(job.m, tile) * ceil_div(job.n, tile);
+  const auto& [batch, m, n, k, a, b, c] = job;
+  if (!are_extents({batch, m, k}) || !are_extents({batch, n, k}) || !are_extents({batch, m, n})) return Status::invalid;
+  const std::int64_t tiles = batch * ceil_div(m, tile) * ceil_div(n, tile);
   if (tiles == 0) return Status::ok;
-  if (job.c == nullptr || (job.k != 0 && (job.a == nullptr || job.b == nullptr))) return Status::invalid;
+  if (c == nullptr || (k != 0 && (a == nullptr || b == nullptr))) return Status::invalid;
+  if (!is_aligned(a, 2) || !is_aligned(b, 2) || !is_aligned(c, 4)) return Status::invalid;
   multiply<<<grid_for(tiles, 1), threads, 0, stream>>>(job);
   return launch_status();
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "gpu/checks.h"
 #include "gpu/hif4_packed_lanes.h"
 #include "gpu/hif4_tiles.h"
 #include "gpu/launch.h"
@@ -40,10 +41,6 @@ __global__ void __launch_bounds__(Threads)
     const bool inside = (2 * pair + written) * 32 < rest;
     if (writes_word(lane) && inside) scale_words[pair * groups_per_pair] = out.word;
   }
-}
-
-bool is_aligned(const void* pointer, std::uintptr_t bytes) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
 }
 
 }  // namespace

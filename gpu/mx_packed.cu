@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "formats/scale_layout.h"
+#include "gpu/checks.h"
 #include "gpu/e2m1_packed.h"
 #include "gpu/launch.h"
 #include "gpu/mx_packed_columns.h"
@@ -181,11 +182,7 @@ __global__ void __launch_bounds__(Warps * 32) quantize_row_tiles(Task task, Targ
 // Launching
 // ---------------------------------------------------------------------------------------------------------------------
 
-bool is_aligned(const void* pointer, std::uintptr_t bytes) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
-}
-
-bool is_aligned(const Coded& coded) { return is_aligned(coded.codes, 16) && is_aligned(coded.scales, 4); }
+bool are_aligned(const Coded& coded) { return is_aligned(coded.codes, 16) && is_aligned(coded.scales, 4); }
 
 /// Whether the profile is bfloat16's road to E2M1 with the default fields of docs/rules-mx.md.
 bool takes_profile(const QuantizeJob& job) {
@@ -278,7 +275,7 @@ bool fits_grid(const MatrixShape& shape) {
 bool takes_mx_packed(const QuantizeJob& job, const Coded& coded) {
   const MatrixShape& shape = job.shape;
   const BlockShape blocks = job.profile.block;
-  if (!takes_profile(job) || !is_aligned(coded) || blocks.cols != block) return false;
+  if (!takes_profile(job) || !are_aligned(coded) || blocks.cols != block) return false;
   if (blocks == BlockShape{block, block}) {
     return fits_grid(shape) && shape.rows % block == 0 && shape.columns % block == 0;
   }
@@ -293,7 +290,7 @@ Status quantize_mx_packed(const QuantizeJob& job, const Coded& coded, cudaStream
 }
 
 bool takes_both_axes_mx_packed(const QuantizeJob& job, const Coded& along_columns, const Coded& along_rows) {
-  return takes_profile(job) && is_aligned(along_columns) && is_aligned(along_rows) && fits_grid(job.shape) &&
+  return takes_profile(job) && are_aligned(along_columns) && are_aligned(along_rows) && fits_grid(job.shape) &&
          job.profile.block == BlockShape{1, block} && job.shape.rows % block == 0 && job.shape.columns % block == 0;
 }
 

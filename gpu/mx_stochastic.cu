@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "gpu/checks.h"
 #include "gpu/e2m1_stochastic.h"
 #include "gpu/launch.h"
 #include "gpu/mx_packed_lanes.h"
@@ -106,10 +107,6 @@ void launch(int bits, const Segment& segment, cudaStream_t stream) {
     case 16: return launch<16, Clips>(segment, stream);
     default: return launch<32, Clips>(segment, stream);
   }
-}
-
-bool is_aligned(const void* pointer, std::uintptr_t bytes) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
 }
 
 }  // namespace

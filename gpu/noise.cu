@@ -2,6 +2,7 @@
 
 #include "formats/philox.h"
 #include "formats/strict_math.h"
+#include "gpu/checks.h"
 #include "gpu/launch.h"
 
 namespace fp4proof::gpu {
@@ -41,6 +42,7 @@ Status add_noise(const NoiseJob& job, cudaStream_t stream) {
   if (!sound) return Status::invalid;
   if (job.channels == 0) return Status::ok;
   if (job.clean == nullptr || job.noisy == nullptr) return Status::invalid;
+  if (!is_aligned(job.clean, alignof(float)) || !is_aligned(job.noisy, alignof(float))) return Status::invalid;
   if (job.sigma == 0.0F) {
     copy_weights<<<grid_for(job.channels, threads), threads, 0, stream>>>(job);
   } else {

@@ -1,6 +1,7 @@
 #include "gpu/quantize.h"
 
 #include "formats/block.h"
+#include "gpu/checks.h"
 #include "gpu/general_quantize.h"
 #include "gpu/hif4_packed.h"
 #include "gpu/launch.h"
@@ -14,32 +15,23 @@ namespace {
 
 bool has_tensor_scale(const Profile& profile) { return profile.family == Family::nvfp4 && profile.tensor_scale; }
 
-/// Blocks that the kernels can cut: those of the profiles, and MX tiles of 8, 16, 32 or 64 rows and columns.
-bool is_block(const Profile& profile) {
-  const auto is_extent = [](int n) { return n == 8 || n == 16 || n == 32 || n == 64; };
-  const BlockShape block = profile.block;
-  if (profile.family == Family::hif4) return block.cols == 64 && (block.rows == 1 || block.rows == 64);
-  return is_extent(block.cols) && (block.rows == 1 || is_extent(block.rows));
-}
-
-bool is_aligned(const void* pointer, int bytes) { return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0; }
-
 Status check(const QuantizeJob& job, const Coded& coded) {
   const Profile& profile = job.profile;
   const MatrixShape& shape = job.shape;
-  if (shape.batch < 0 || shape.rows < 0 || shape.columns < 0 || (shape.axis != 0 && shape.axis != 1)) {
-    return Status::invalid;
-  }
-  if (!is_block(profile)) return Status::invalid;
+  if (!is_sound(shape) || !is_known_block(profile)) return Status::invalid;
   if (job.three_quarters && profile.family != Family::mx) return Status::invalid;
   const int bits = profile.random_bits;
   if (profile.rounding == Rounding::stochastic && bits != 8 && bits != 16 && bits != 32) return Status::invalid;
-  if (has_tensor_scale(profile) && shape.batch != 0 && coded.tensor_scales == nullptr) return Status::invalid;
+  if (has_tensor_scale(profile) && shape.batch != 0) {
+    if (coded.tensor_scales == nullptr || !is_aligned(coded.tensor_scales, alignof(float))) return Status::invalid;
+  }
   if (shape.elements() != 0) {
     if (job.input == nullptr || coded.codes == nullptr || coded.scales == nullptr) return Status::invalid;
-    if (!is_aligned(job.input, bytes_of(job.dtype))) return Status::invalid;
+    if (!is_aligned(job.input, static_cast<std::size_t>(bytes_of(job.dtype)))) return Status::invalid;
+    if (!is_aligned(job.random.words, alignof(std::uint32_t))) return Status::invalid;
   }
   if (profile.nan == NanPolicy::error || profile.inf == InfPolicy::error) return Status::unsupported;
+  if (!has_known_elements(profile)) return Status::unsupported;
   if (!scale_layout_fits(job.scale_layout, static_cast<std::size_t>(scale_bytes(profile.family)))) {
     return Status::unsupported;
   }
@@ -75,6 +67,7 @@ Status quantize(const QuantizeJob& job, const Coded& coded, void* workspace, std
   if (const Status status = check(job, coded); status != Status::ok) return status;
   if (has_tensor_scale(job.profile) && job.shape.batch != 0) {
     if (workspace == nullptr || workspace_bytes < quantize_workspace(job)) return Status::small_workspace;
+    if (!is_aligned(workspace, alignof(std::uint32_t))) return Status::invalid;
     const Status status = write_tensor_scales(job, coded.tensor_scales, workspace, stream);
     if (status != Status::ok) return status;
   }

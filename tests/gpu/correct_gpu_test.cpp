@@ -498,12 +498,24 @@ TEST(CorrectRefusals, ContradictionsAreInvalid) {
   expect_invalid("mxfp4/ocp", "hadamard-16", [](HostCall& c) { ++c.output.values; });
   expect_invalid("mxfp4/ocp", "resq", [](HostCall& c) { c.job.shape.axis = 2; });
   expect_invalid("mxfp4/ocp", "resq", [](HostCall& c) { c.job.shape.rows = -1; });
+  expect_invalid("mxfp4/ocp", "resq", [](HostCall& c) { c.job.shape.rows = c.job.shape.columns = INT64_MAX; });
+  expect_invalid("mxfp4/ocp", "resq", [](HostCall& c) { c.job.profile.block = {0, 0}; });
   expect_invalid("mxfp4/ocp", "resq", [](HostCall& c) { c.job.input = nullptr; });
   expect_invalid("mxfp4/ocp", "resq", [](HostCall& c) { c.output.first.coded.codes = nullptr; });
   expect_invalid("mxfp4/ocp", "resq", [](HostCall& c) { c.output.residual.coded.scales = nullptr; });
   expect_invalid("mxfp4/ocp", "resq", [](HostCall& c) { ++c.output.residual.coded.codes; });
   expect_invalid("mxfp4/rceil", "mbs+resq", [](HostCall& c) { c.output.residual.macro = nullptr; });
   expect_invalid("nvfp4/tensor-scale", "resq", [](HostCall& c) { c.output.first.coded.tensor_scales = nullptr; });
+}
+
+TEST(CorrectRefusals, NoWorkspaceIsNeededForThem) {
+  CorrectJob job = HostCall("mxfp4/ocp", "resq-tiles").job;
+  EXPECT_GT(correct_workspace(job), 0U);
+  job.stack.residual.tile_cols = 0;
+  EXPECT_EQ(correct_workspace(job), 0U);
+  job = HostCall("mxfp4/ocp", "resq").job;
+  job.profile.block = {0, 0};
+  EXPECT_EQ(correct_workspace(job), 0U);
 }
 
 TEST(CorrectRefusals, ASmallWorkspaceIsTold) {

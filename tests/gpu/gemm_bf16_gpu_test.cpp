@@ -83,6 +83,7 @@ TEST(GemmBf16Refusals, ShapesAndPointers) {
   std::uint16_t word = 0;
   float c = 0.0F;
   EXPECT_EQ(gemm_bf16({1, 1, 1, -1, &word, &word, &c}, nullptr), Status::invalid);
+  EXPECT_EQ(gemm_bf16({1, INT64_MAX, 1, 1, &word, &word, &c}, nullptr), Status::invalid);
   EXPECT_EQ(gemm_bf16({1, 1, 1, 1, nullptr, &word, &c}, nullptr), Status::invalid);
   EXPECT_EQ(gemm_bf16({1, 1, 1, 1, &word, &word, nullptr}, nullptr), Status::invalid);
   EXPECT_EQ(gemm_bf16({1, 0, 1, 1, nullptr, nullptr, nullptr}, nullptr), Status::ok);

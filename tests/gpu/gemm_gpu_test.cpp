@@ -304,6 +304,9 @@ TEST(GemmRefusals, Shapes) {
   EXPECT_EQ(status_of([](GemmJob& job) { job.k = -1; }), Status::invalid);
   EXPECT_EQ(status_of([](GemmJob& job) { job.batch = -1; }), Status::invalid);
   EXPECT_EQ(status_of([](GemmJob& job) { job.b.lines = -1; }), Status::invalid);
+  EXPECT_EQ(status_of([](GemmJob& job) { job.a.lines = job.b.lines = std::int64_t{1} << 32; }), Status::invalid);
+  EXPECT_EQ(status_of([](GemmJob& job) { job.k = INT64_MAX; }), Status::invalid);
+  EXPECT_EQ(status_of([](GemmJob& job) { job.accumulator = static_cast<Accumulator>(2); }), Status::invalid);
   EXPECT_EQ(status_of([](GemmJob& job) { job.b.profile = *find_profile("nvfp4/direct"); }), Status::invalid);
   EXPECT_EQ(status_of([](GemmJob& job) { job.a.profile.block = {1, 4}; }), Status::invalid);
   EXPECT_EQ(status_of([](GemmJob& job) { job.a.profile.family = Family::hif4; }), Status::invalid);

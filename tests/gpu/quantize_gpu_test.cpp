@@ -459,6 +459,10 @@ TEST(QuantizeRequests, AreCheckedBeforeAnythingIsLaunched) {
   };
   EXPECT_EQ(status_of([](QuantizeJob& j) { j.shape.axis = 2; }, coded), Status::invalid);
   EXPECT_EQ(status_of([](QuantizeJob& j) { j.shape.rows = -1; }, coded), Status::invalid);
+  // 2^64 elements, which 64 bits would take for none; a length whose padding would not fit.
+  EXPECT_EQ(status_of([](QuantizeJob& j) { j.shape.rows = j.shape.columns = std::int64_t{1} << 32; }, coded),
+            Status::invalid);
+  EXPECT_EQ(status_of([](QuantizeJob& j) { j.shape = {1, 1, INT64_MAX, 1}; }, coded), Status::invalid);
   EXPECT_EQ(status_of([](QuantizeJob& j) { j.input = nullptr; }, coded), Status::invalid);
   EXPECT_EQ(status_of([&](QuantizeJob& j) { j.input = nothing + 1; }, coded), Status::invalid);
   EXPECT_EQ(status_of([](QuantizeJob&) {}, {nullptr, nothing, nullptr}), Status::invalid);
@@ -466,6 +470,7 @@ TEST(QuantizeRequests, AreCheckedBeforeAnythingIsLaunched) {
   EXPECT_EQ(status_of([](QuantizeJob& j) { j.profile.block = {1, 24}; }, coded), Status::invalid);
   EXPECT_EQ(status_of([](QuantizeJob& j) { j.profile.nan = NanPolicy::error; }, coded), Status::unsupported);
   EXPECT_EQ(status_of([](QuantizeJob& j) { j.profile.inf = InfPolicy::error; }, coded), Status::unsupported);
+  EXPECT_EQ(status_of([](QuantizeJob& j) { j.profile.element = Element::s1p2; }, coded), Status::unsupported);
   EXPECT_EQ(status_of([](QuantizeJob& j) { j.scale_layout = ScaleLayout::patches_16; }, coded), Status::unsupported);
   const auto choose = [](const char* name) { return [name](QuantizeJob& j) { j.profile = *find_profile(name); }; };
   EXPECT_EQ(status_of(choose("nvfp4/tensor-scale"), coded), Status::small_workspace);
