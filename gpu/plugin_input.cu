@@ -109,8 +109,8 @@ Result<Choice> choose(InputMode mode, const InputWords& input, Scratch& scratch)
 }
 
 Result<const void*> input_in(DType dtype, const InputWords& input, Scratch& scratch) {
-  if (dtype == DType::f32) return static_cast<const void*>(input.words);
   const std::int64_t count = input.cases * input.case_words;
+  if (dtype == DType::f32 || count == 0) return static_cast<const void*>(input.words);
   const Result<void*> narrowed = scratch.take(static_cast<std::size_t>(count) * sizeof(std::uint16_t));
   if (!narrowed) return narrowed.error();
   narrow_words<<<grid_for(count, threads), threads, 0, scratch.stream()>>>(input, dtype,
@@ -160,6 +160,7 @@ const char* input_mode_text(InputMode mode) {
 
 Result<void> answer_by_format(InputMode mode, const InputWords& input, std::span<const OutputTensor> outputs,
                               const AnswerIn& answer, Scratch& scratch, FormatCounts& counts) {
+  if (input.cases == 0) return {};
   const Result<Choice> choice = choose(mode, input, scratch);
   if (!choice) return choice.error();
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
