@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <string>
 
 #include "tests/gpu/evidence_document.h"
 #include "tests/gpu/evidence_host.h"
@@ -24,11 +26,12 @@ class Check {
     if (!entries.empty()) std::printf("%-60s %8.1f s\n", name_of_entry(entries.back()).c_str(), seconds.count());
   }
 
-  /// Names in the file that no entry has.
+  /// Names in a section of the file that no entry of that section has.
   void finish() {
-    for (const Digests* section : {&document_.by_ci, &document_.by_hand}) {
-      for (const auto& [name, digest] : *section) {
-        if (!known_.contains(name)) fail("no such entry: ", name);
+    for (const bool by_hand : {false, true}) {
+      for (const auto& [name, digest] : section(by_hand)) {
+        const auto found = known_.find(name);
+        if (found == known_.end() || found->second != by_hand) fail("no such entry: ", name);
       }
     }
     std::printf("%d agree, %d differ, %d left to --all\n", agree_, differ_, left_);
@@ -47,10 +50,9 @@ class Check {
   void add(const Entry& entry) {
     const std::string name = name_of_entry(entry);
     const bool by_hand = is_by_hand(entry);
-    const Digests& section = by_hand ? document_.by_hand : document_.by_ci;
-    if (!known_.emplace(name, 0).second) fail("two entries have one name: ", name);
-    const auto found = section.find(name);
-    if (found == section.end()) return fail("not in the file: ", name);
+    if (!known_.emplace(name, by_hand).second) fail("two entries have one name: ", name);
+    const auto found = section(by_hand).find(name);
+    if (found == section(by_hand).end()) return fail("not in the file: ", name);
     if (by_hand && !all_) {
       ++left_;
       return;
@@ -59,6 +61,8 @@ class Check {
     ++agree_;
   }
 
+  const Digests& section(bool by_hand) const { return by_hand ? document_.by_hand : document_.by_ci; }
+
   void fail(const char* what, const std::string& name) {
     ++differ_;
     std::printf("%s%s\n", what, name.c_str());
@@ -66,7 +70,7 @@ class Check {
 
   const Document& document_;
   bool all_;
-  Digests known_;
+  std::map<std::string, bool> known_;  ///< name -> by_hand
   int agree_ = 0;
   int differ_ = 0;
   int left_ = 0;
