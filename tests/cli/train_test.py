@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""fp4proof train: the files of a run, killed runs, refusals.
+
+Usage: train_test.py FP4PROOF VECTORS
+"""
+
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import command
+
+VECTORS = pathlib.Path()
+SETTINGS = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+
+
+class Train(command.CommandTest):
+    def train(self, code, out, *arguments):
+        return self.expect(code, "train", "--preset", "tiny", "--out", out, *arguments, env=SETTINGS)
+
+    def refused(self, words, *arguments):
+        return self.expect_error(2, words, "train", *arguments, env=SETTINGS)
+
+    def read(self, name):
+        return json.loads((self.folder / name).read_text())
+
+    def test_files(self):
+        summary = json.loads(self.train(0, "run", "--plan", "hif4+resq").out)
+        committed = json.loads((VECTORS / "training_digests.json").read_text())["presets"]["tiny"]
+        self.assertEqual(summary["digest"], committed["hif4+resq"])
+        self.assertEqual(summary, self.read("run/summary.json"))
+        facts = self.read("run/run.json")
+        self.assertEqual((facts["preset"], facts["plan"]["name"]), ("tiny", "hif4+resq"))
+        trace = self.read("run/trace.json")
+        self.assertEqual([step["step"] for step in trace["steps"]], [1, 2, 3, 4, 5])
+        self.assertEqual(trace["steps"][-1]["chain"], summary["digest"])
+        with open(self.folder / "run/steps.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([int(row["step"]) for row in rows], [1, 2, 3, 4, 5])
+        self.assertAlmostEqual(sum(float(row["reward"]) for row in rows) / 5, summary["mean_reward"])
+
+    def test_a_killed_run_goes_on_with_the_same_bits(self):
+        whole = json.loads(self.train(0, "whole", "--plan", "mxfp4-2d-all", "--steps", "60").out)
+        arguments = ["--plan", "mxfp4-2d-all", "--steps", "60"]
+        process = subprocess.Popen(
+            [command.BINARY, "train", "--preset", "tiny", "--out", "killed", *arguments],
+            cwd=self.folder,
+            env=SETTINGS,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 120
+        while not (self.folder / "killed" / "checkpoint.safetensors").exists():
+            self.assertIsNone(process.poll(), "it ended before it could be killed")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=60)
+        self.assertFalse((self.folder / "killed" / "summary.json").exists())
+        resumed = json.loads(self.train(0, "killed", *arguments, "--resume").out)
+        self.assertEqual(resumed, whole)
+        traces = [self.read(f"{run}/trace.json") for run in ("whole", "killed")]
+        self.assertEqual(*traces)
+
+    def test_refusals(self):
+        self.train(0, "run", "--plan", "bf16", "--steps", "2")
+        tiny = ["--preset", "tiny", "--plan", "bf16"]
+        self.refused(["holds a run"], *tiny, "--steps", "2", "--out", "run")
+        self.refused(["another run", "/config/reinforcement/steps"], *tiny, "--out", "run", "--resume")
+        borrowed = ["--warm-start", "run/warm_start.safetensors"]
+        self.refused(["another run", "/seed"], *tiny, "--seed", "2", "--out", "new", *borrowed)
+        self.refused(["no preset"], "--preset", "small", "--plan", "bf16", "--out", "new")
+        self.refused(["fp5"], "--plan", "fp5", "--out", "new")
+        self.refused(["no loss"], *tiny, "--loss", "grpo", "--out", "new")
+        self.refused(["fp4proof_open_training"], *tiny, "--backend", "missing.so", "--out", "new")
+        self.refused(["intervals"], "--preset", "tiny", "--plan", "mxfp4+aqn", "--steps", "2", "--out", "new")
+
+
+if __name__ == "__main__":
+    VECTORS = pathlib.Path(sys.argv.pop(2)).resolve()
+    command.main()
