@@ -14,6 +14,7 @@
 #include "conformance/corrections/plan_lookup.h"
 #include "conformance/training/config_json.h"
 #include "conformance/training/load_backend.h"
+#include "conformance/training/mixed_training.h"
 #include "conformance/training/run.h"
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/os_error.h"
@@ -93,6 +94,7 @@ Result<ExitCode> run(const Options& options, Session& session) {
     return true;
   });
   if (!records) return records.error();
+  if (const std::string account = training::mixed_account(); !account.empty()) session.note(account);
   session.print_json(records->summary());
   return ExitCode::conformant;
 }

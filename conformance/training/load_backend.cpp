@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "conformance/training/mixed_training.h"
 #include "conformance/training/reference_training.h"
 #include "conformance/vectors/os_error.h"
 
@@ -13,11 +14,30 @@ namespace fp4proof::training {
 namespace {
 
 using OpenTraining = const fp4proof_training* (*)(std::uint32_t);
+using OpenBackend = const fp4proof_backend* (*)(std::uint32_t);
 
 Error refused(const std::string& path, const std::string& reason) {
   return {ErrorKind::usage,
-          fmt::format("backend {}: {}; name `reference` or a library that exports fp4proof_open_training()",
+          fmt::format("backend {}: {}; name `reference`, or a library that exports fp4proof_open_training() or "
+                      "fp4proof_open_backend()",
                       quote_path(path), reason)};
+}
+
+SharedBackend closing(const fp4proof_training* table) {
+  return {table, [](const fp4proof_training* opened) {
+            if (opened->close != nullptr) opened->close();
+          }};
+}
+
+/// A library without the operators of training, whose plug-in quantizes and multiplies.
+Result<SharedBackend> open_mixed(const std::string& name, void* library) {
+  const auto open = reinterpret_cast<OpenBackend>(::dlsym(library, "fp4proof_open_backend"));
+  if (open == nullptr) return refused(name, "it exports no table of functions");
+  const fp4proof_backend* const plugin = open(FP4PROOF_ABI_VERSION);
+  if (plugin == nullptr) return refused(name, fmt::format("it does not work with version {}", FP4PROOF_ABI_VERSION));
+  const auto table = mixed_training(*plugin);
+  if (!table) return table.error();
+  return closing(*table);
 }
 
 }  // namespace
@@ -32,7 +52,7 @@ Result<SharedBackend> load_backend(const std::string& name_or_path) {
     return refused(name_or_path, reason == nullptr ? "it cannot be loaded" : reason);
   }
   const auto open = reinterpret_cast<OpenTraining>(::dlsym(library, "fp4proof_open_training"));
-  if (open == nullptr) return refused(name_or_path, "it does not export fp4proof_open_training()");
+  if (open == nullptr) return open_mixed(name_or_path, library);
   const fp4proof_training* const table = open(FP4PROOF_TRAINING_VERSION);
   if (table == nullptr) {
     return refused(name_or_path, fmt::format("it does not work with version {}", FP4PROOF_TRAINING_VERSION));
@@ -41,9 +61,7 @@ Result<SharedBackend> load_backend(const std::string& name_or_path) {
     return refused(name_or_path, fmt::format("its table has size {} and version {}, not {} and {}", table->size,
                                              table->version, sizeof(fp4proof_training), FP4PROOF_TRAINING_VERSION));
   }
-  return SharedBackend(table, [](const fp4proof_training* opened) {
-    if (opened->close != nullptr) opened->close();
-  });
+  return closing(table);
 }
 
 }  // namespace fp4proof::training
