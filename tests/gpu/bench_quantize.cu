@@ -62,7 +62,7 @@ constexpr Case cases[] = {
     {"mxfp4 32x32 tiles along columns, tiled scales", Operation::quantize, "mxfp4-2d/rceil", 1, tiled},
     {"mxfp4 32x32 tiles along rows", Operation::quantize, "mxfp4-2d/ocp", 0},
     {"mxfp4 32x32 tiles along rows, tiled scales", Operation::quantize, "mxfp4-2d/rceil", 0, tiled},
-    {"mxfp4 along columns, stochastic", Operation::quantize, "mxfp4/ocp-sr", 1, row_major, DType::bf16, true},
+    {"mxfp4 stochastic", Operation::quantize, "mxfp4/ocp-sr", 1, row_major, DType::bf16, true},
     {"mxfp4 along columns, rceil, stochastic", Operation::quantize, "mxfp4/rceil-sr"},
     {"mxfp4 along columns, rceil, stochastic, 16 bits", Operation::quantize, "mxfp4/rceil-sr16"},
     {"mxfp4 along columns, rceil, stochastic, 8 bits", Operation::quantize, "mxfp4/rceil-sr8"},
