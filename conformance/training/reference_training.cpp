@@ -41,14 +41,14 @@ fp4proof_status failed(const Error& error) {
   return FP4PROOF_FAILED;
 }
 
-/// An operator as the table wants it: `operate` takes the call and returns nothing or a Result.
-template <auto operate, class Call>
+/// An operator as the table wants it: `Operate` takes the call and returns nothing or a Result.
+template <auto Operate, class Call>
 fp4proof_status run(const Call* call) {
   try {
     if (call->size < sizeof(Call)) return failed({ErrorKind::usage, "the call is shorter than its struct"});
-    if constexpr (std::is_void_v<decltype(operate(*call))>) {
-      operate(*call);
-    } else if (const Result<void> done = operate(*call); !done) {
+    if constexpr (std::is_void_v<decltype(Operate(*call))>) {
+      Operate(*call);
+    } else if (const Result<void> done = Operate(*call); !done) {
       return failed(done.error());
     }
     return FP4PROOF_OK;

@@ -50,7 +50,8 @@ double live_share(std::span<const float> rewards, std::int64_t group) {
     const auto members = rewards.subspan(begin, size);
     if (std::any_of(members.begin(), members.end(), [&](float r) { return r != members.front(); })) ++live;
   }
-  return static_cast<double>(live) / static_cast<double>(rewards.size() / size);
+  const std::size_t groups = rewards.size() / size;
+  return static_cast<double>(live) / static_cast<double>(groups);
 }
 
 /// The schedule of the noise over a run; a run shorter than the intervals has one step an interval.

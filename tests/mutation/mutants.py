@@ -324,7 +324,7 @@ _LIST = [
     ("first-axis-stride", QUANTIZE, "load_words(job.tensor, g.first_element(row) + (first_column + c) * g.inner, 1, together, line.data());",
      "load_words(job.tensor, g.first_element(row) + (c == 31 ? first_column : first_column + c) * g.inner, 1, together, line.data());",
      "along the first axis element 31 of a block is read from another place"),
-    ("random-strided", QUANTIZE, "given.empty() ? block.word[element & 3U] : given[element];",
+    ("random-strided", QUANTIZE, "given.empty() ? block.word[element & 3U] : given[place];",
      "given.empty() ? block.word[element & 3U] : given[static_cast<std::size_t>(slot + i)];",
      "along the first axis random words are taken by place in the block"),
     ("tensor-scale-infinity", QUANTIZE, "if (magnitude < float_infinity_bits) amax = std::max(amax, magnitude);",
