@@ -6,6 +6,7 @@
 
 #include "formats/float_bits.h"
 #include "formats/host_device.h"
+#include "formats/mix64.h"
 #include "formats/philox.h"
 #include "formats/strict_math.h"
 
@@ -84,13 +85,6 @@ FP4PROOF_HD inline AdamState adam_step(const AdamRates& rates, const AdamState& 
 FP4PROOF_HD inline float noisy(float weight, float sigma, std::uint64_t seed, Stream stream, std::uint32_t step,
                                std::uint64_t element) {
   return sigma == 0.0F ? weight : plus(weight, sigma * random_normal(seed, stream, step, element));
-}
-
-/// The finalizer of splitmix64.
-FP4PROOF_HD constexpr std::uint64_t mix64(std::uint64_t word) {
-  word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9U;
-  word = (word ^ (word >> 27)) * 0x94D049BB133111EBU;
-  return word ^ (word >> 31);
 }
 
 /// What word `i` adds to the digest. T50

@@ -6,14 +6,9 @@
 #include <span>
 #include <string_view>
 
-namespace fp4proof::training {
+#include "formats/mix64.h"
 
-/// The finalizer of splitmix64.
-constexpr std::uint64_t mix64(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-  return z ^ (z >> 31);
-}
+namespace fp4proof::training {
 
 /// T50 of elements in the memory of the host, each of 32 bits.
 template <class T>

@@ -5,16 +5,12 @@
 #include <cstdint>
 
 #include "formats/host_device.h"
+#include "formats/mix64.h"
 
 namespace fp4proof::evidence {
 
-/// The finalizer of splitmix64, a bijection in which every output bit depends on every input bit.
-FP4PROOF_HD constexpr std::uint64_t mix64(std::uint64_t word) {
-  word += 0x9E3779B97F4A7C15U;
-  word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9U;
-  word = (word ^ (word >> 27)) * 0x94D049BB133111EBU;
-  return word ^ (word >> 31);
-}
+/// fp4proof::mix64 of a word behind the increment of splitmix64, so that 0 is not its own image.
+FP4PROOF_HD constexpr std::uint64_t mix64(std::uint64_t word) { return fp4proof::mix64(word + 0x9E3779B97F4A7C15U); }
 
 /// Which output a byte belongs to.
 enum class Output : std::uint8_t {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "formats/mix64.h"
 #include "formats/strict_math.h"
 #include "reference/portable/training/row_sum.h"
 #include "reference/portable/training/threads.h"
@@ -47,12 +48,6 @@ FP4PROOF_CLONES void adam_range(const AdamStep& step, std::int64_t count, const 
     second_moment[i] = v;
     weight[i] = strict::canonicalise_nan(weight[i] - change);
   }
-}
-
-constexpr std::uint64_t mix64(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-  return z ^ (z >> 31);
 }
 
 FP4PROOF_CLONES std::uint64_t digest_range(const std::uint32_t* words, std::int64_t first, std::int64_t last) {
