@@ -98,9 +98,9 @@ void add_table(HtmlPage& page, const StudyTable& table) {
   page.drawing(bars(table, "Products with weights", "relative Frobenius error of X W\u1d40, %", palette::blue,
                     [](const StudyMeasure& measure) { return measure.product_error(); }));
   page.drawing(bars(table, "Deadzone", "elements that the ideal scale makes zero, %", palette::sky,
-                    [](const StudyMeasure& measure) { return measure.split.deadzone_fraction(); }));
+                    [](const StudyMeasure& measure) { return measure.error.split.deadzone_fraction(); }));
   page.drawing(bars(table, "Made zero", "nonzero elements that became zero, %", palette::sky,
-                    [](const StudyMeasure& measure) { return measure.split.zeroed_fraction(); }));
+                    [](const StudyMeasure& measure) { return measure.error.split.zeroed_fraction(); }));
   page.drawing(bars(table, "Saturated", "elements that clip, %", palette::orange,
                     [](const StudyMeasure& measure) { return measure.saturated_fraction(); }));
   page.drawing(shares(table));

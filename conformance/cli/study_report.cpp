@@ -17,7 +17,7 @@ namespace {
 std::string in_percent(double share) { return fmt::format("{:.3f} %", 100 * share); }
 
 nlohmann::json measures(const StudyMeasure& measure) {
-  const portable::ErrorSplit& split = measure.split;
+  const portable::ErrorSplit& split = measure.error.split;
   return {{"relative_error", split.relative_error()},
           {"deadzone", split.deadzone_fraction()},
           {"zeroed", split.zeroed_fraction()},
@@ -55,9 +55,12 @@ std::vector<std::string> study_headings() {
 
 std::vector<std::string> study_cells(const StudyRow& row) {
   const StudyMeasure& measure = *row.measure;
-  return {short_number(measure.split.relative_error()), in_percent(measure.split.deadzone_fraction()),
-          in_percent(measure.split.zeroed_fraction()),  in_percent(measure.saturated_fraction()),
-          in_percent(measure.product_error()),          fmt::format("{:.5g}", measure.bits_per_element())};
+  return {short_number(measure.error.split.relative_error()),
+          in_percent(measure.error.split.deadzone_fraction()),
+          in_percent(measure.error.split.zeroed_fraction()),
+          in_percent(measure.saturated_fraction()),
+          in_percent(measure.product_error()),
+          fmt::format("{:.5g}", measure.bits_per_element())};
 }
 
 std::string study_text(const StudyTable& table) {

@@ -34,6 +34,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::int64_t steps = 0;  ///< 0: as the preset says
   float outlier_gain = 0;  ///< 0: as the preset says
+  std::int64_t measure_every = 10;
   bool resume = false;
 };
 
@@ -83,6 +84,7 @@ Result<ExitCode> run(const Options& options, Session& session) {
   if (!backend) return backend.error();
 
   training::RunOptions run_options{*config, **plan, options.out, options.warm_start, options.resume};
+  run_options.measure_every = options.measure_every;
   if (const auto fits = training::check_run(run_options); !fits) return fits.error();
   if (const auto written = write_facts(options, *config, **plan, **backend); !written) return written.error();
   training::Operators operators(**backend);
@@ -131,6 +133,11 @@ Action add(CLI::App& command, Session& session) {
       ->option_text("X");
   command.add_option("--warm-start", options->warm_start, "Begin from the warm_start.safetensors of another run")
       ->option_text("FILE");
+  command
+      .add_option("--measure-every", options->measure_every,
+                  "Measure coding errors, gradients and times on step 1 and every Nth; 0: never (default: 10)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 19))
+      ->option_text("N");
   command.add_flag("--resume", options->resume, "Go on in DIR after a kill, with the same bits");
   session.add_threads_option(command);
   return [options, &session] { return run(*options, session); };

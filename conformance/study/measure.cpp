@@ -1,7 +1,5 @@
 #include "conformance/study/measure.h"
 
-#include <cmath>
-
 #include "conformance/study/stored_bits.h"
 #include "formats/strict_math.h"
 #include "reference/portable/correct.h"
@@ -9,49 +7,16 @@
 
 namespace fp4proof {
 
-namespace {
-
-using portable::Corrected;
-using portable::Geometry;
-
-std::uint8_t magnitude_code(const ElementSpec& spec, const Geometry& geometry, std::span<const std::uint8_t> codes,
-                            std::int64_t row, std::int64_t column) {
-  const std::uint8_t* bytes = codes.data() + row * geometry.code_bytes_per_row;
-  const int code = spec.is_nibble() ? bytes[column / 2] >> (4 * (column & 1)) : bytes[column];
-  return static_cast<std::uint8_t>(code & (spec.sign_mask() - 1));
-}
-
-/// Elements of the inner quantizer that clip.
-std::int64_t saturated_elements(const Corrected& corrected, const portable::TensorView& tensor) {
-  const Geometry& geometry = corrected.geometry();
-  const ElementSpec spec = element_spec(corrected.profile.element);
-  const std::vector<float> input = portable::inner_input(corrected.stack, corrected.product, tensor, geometry);
-  const std::vector<float> decoded = portable::decode_part(corrected, corrected.first);
-  std::int64_t count = 0;
-#pragma omp parallel for schedule(static) reduction(+ : count)
-  for (std::int64_t row = 0; row < geometry.rows; ++row) {
-    for (std::int64_t column = 0; column < geometry.columns; ++column) {
-      const auto at = static_cast<std::size_t>(row * geometry.columns + column);
-      const bool shrunk = std::isfinite(input[at]) && std::fabs(decoded[at]) < std::fabs(input[at]);
-      if (shrunk && magnitude_code(spec, geometry, corrected.first.quantized.codes, row, column) == spec.max_code)
-        ++count;
-    }
-  }
-  return count;
-}
-
-}  // namespace
-
 void StudyMeasure::add(const StudyMeasure& other) {
-  split.add(other.split);
-  saturated += other.saturated;
+  error.add(other.error);
   product.error += other.product.error;
   product.value += other.product.value;
   bits += other.bits;
 }
 
 double StudyMeasure::saturated_fraction() const {
-  return split.compared() == 0 ? 0.0 : static_cast<double>(saturated) / static_cast<double>(split.compared());
+  const std::int64_t compared = error.split.compared();
+  return compared == 0 ? 0.0 : static_cast<double>(error.saturated) / static_cast<double>(compared);
 }
 
 double StudyMeasure::product_error() const {
@@ -59,7 +24,8 @@ double StudyMeasure::product_error() const {
 }
 
 double StudyMeasure::bits_per_element() const {
-  return split.elements == 0 ? 0.0 : static_cast<double>(bits) / static_cast<double>(split.elements);
+  const std::int64_t elements = error.split.elements;
+  return elements == 0 ? 0.0 : static_cast<double>(bits) / static_cast<double>(elements);
 }
 
 Result<StudyTensor> StudyTensor::make(const portable::TensorView& tensor, const portable::QuantizeOptions& options,
@@ -75,10 +41,9 @@ Result<StudyMeasure> StudyTensor::measure(const Profile& profile, const Correcti
   if (!corrected) return corrected.error();
   const std::vector<float> values = portable::dequantize(*corrected);
   StudyMeasure result;
-  const auto split = portable::decompose(profile, tensor_, options_, values);
-  if (!split) return split.error();
-  result.split = *split;
-  result.saturated = saturated_elements(*corrected, tensor_);
+  const auto error = corrected_error(profile, tensor_, options_, *corrected, values);
+  if (!error) return error.error();
+  result.error = *error;
   const auto product = product_.measure(profile, stack, options_, values);
   if (!product) return product.error();
   result.product = *product;

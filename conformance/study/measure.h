@@ -5,17 +5,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "conformance/study/corrected_error.h"
 #include "conformance/study/product_error.h"
 #include "formats/result.h"
 #include "formats/spec_corrections.h"
-#include "reference/portable/decompose.h"
 
 namespace fp4proof {
 
 /// The sums of one or several tensors under one profile and stack. docs/study.md defines every column.
 struct StudyMeasure {
-  portable::ErrorSplit split;
-  std::int64_t saturated = 0;  ///< the first part's code is the largest and its value nearer to 0 than its input
+  CorrectedError error;
   ProductError product;
   std::uint64_t bits = 0;
 

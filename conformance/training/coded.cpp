@@ -89,9 +89,10 @@ void multiply(Operators& operators, const Coded& a, const Coded& b, float* c) {
 // One tensor
 // ---------------------------------------------------------------------------------------------------------------------
 
-void CodedTensor::set(Matrix x, RandomPlace random) {
+void CodedTensor::set(Matrix x, RandomPlace random, std::string name) {
   x_ = x;
   random_ = random;
+  name_ = std::move(name);
   for (Entry& entry : entries_) entry.current = false;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <list>
+#include <string>
 
 #include "conformance/training/coding.h"
 #include "conformance/training/operators.h"
@@ -62,8 +63,8 @@ void multiply(Operators& operators, const Coded& a, const Coded& b, float* c);
 /// One tensor in every coding that some product asks for; equal questions are answered once.
 class CodedTensor {
  public:
-  /// A new content, whose random words start at random.first.
-  void set(Matrix x, RandomPlace random);
+  /// A new content, whose random words start at random.first. `name` is what observers see.
+  void set(Matrix x, RandomPlace random, std::string name);
 
   const Coded& along(Operators& operators, const Coding& coding, Along along, std::uint32_t product,
                      bool keep_values = false);
@@ -74,6 +75,7 @@ class CodedTensor {
                              const Coding& coding, std::uint32_t product);
 
   Matrix matrix() const { return x_; }
+  const std::string& name() const { return name_; }
 
  private:
   struct Entry {
@@ -89,6 +91,7 @@ class CodedTensor {
 
   Matrix x_;
   RandomPlace random_;
+  std::string name_;
   std::list<Entry> entries_;  // a list: references stay valid
 };
 

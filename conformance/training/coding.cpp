@@ -60,4 +60,15 @@ Result<PlanCodings> PlanCodings::of(const PrecisionPlan& plan) {
   return codings;
 }
 
+bool PlanCodings::rounds_at_random() const {
+  for (const auto& of_kind : table_) {
+    for (const Product product : {Product::forward, Product::input_gradient, Product::weight_gradient}) {
+      for (const Coding& coding : of_kind[static_cast<std::size_t>(product)]) {
+        if (coding.random) return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace fp4proof::training

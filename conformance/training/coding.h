@@ -49,6 +49,8 @@ class PlanCodings {
   /// How Q and K are coded before Q K^T, if they are.
   const std::optional<Coding>& attention() const { return attention_; }
   const NoisePlan& noise() const { return noise_; }
+  /// Whether a product of training has an operand that is rounded stochastically.
+  bool rounds_at_random() const;
   /// Whether the bits of a token in the rollout may depend on the others of its batch.
   bool mixes_rows() const { return mixes_rows_; }
 

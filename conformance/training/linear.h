@@ -2,6 +2,7 @@
 // A linear layer Y = X W^T and its products, each operand coded as the plan says.
 
 #include <cstdint>
+#include <string>
 
 #include "conformance/training/coded.h"
 
@@ -20,7 +21,8 @@ class Linear {
  public:
   /// @param index  unique among the layers of a model, below 1024
   /// @param weight  [out features, in features]
-  Linear(LayerKind kind, std::uint32_t index, Matrix weight) : kind_(kind), index_(index), weight_(weight) {}
+  Linear(LayerKind kind, std::uint32_t index, std::string name, Matrix weight)
+      : kind_(kind), index_(index), name_(std::move(name)), weight_(weight) {}
 
   std::int64_t out_features() const { return weight_.rows; }
   std::int64_t in_features() const { return weight_.columns; }
@@ -44,11 +46,15 @@ class Linear {
                        CodedTensor& x, float* dw) const;
 
  private:
+  /// Where calls stand: the coding of an operand, or the product itself.
+  void coding_at(Operators& operators, Product product, Operand operand, const std::string& tensor) const;
+  void product_at(Operators& operators, Product product) const;
   /// Rollout and forward count as one product: in equal precision they give the same bits.
   std::uint32_t number(Product product, StepAddress address) const;
 
   LayerKind kind_;
   std::uint32_t index_;
+  std::string name_;
   Matrix weight_;
   Coded rollout_weight_, forward_weight_, input_gradient_weight_;
 };

@@ -15,11 +15,15 @@ enum Tensor : std::uint64_t { attention_input, attended, feed_forward_input, hid
 
 std::uint64_t tensor_number(std::size_t layer, Tensor tensor) { return numbers_a_layer * layer + tensor; }
 
-std::string place_name(std::size_t layer, std::string_view tensor) {
+}  // namespace
+
+std::string Model::place_name(std::size_t layer, std::string_view tensor) {
   return fmt::format("layers.{}.{}", layer, tensor);
 }
 
-}  // namespace
+std::string Model::part_name(std::size_t layer, std::size_t part, std::string_view tensor) const {
+  return shape_.experts == 0 ? place_name(layer, tensor) : fmt::format("layers.{}.experts.{}.{}", layer, part, tensor);
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Weights
@@ -30,7 +34,7 @@ Model::Model(Operators& operators, const ModelShape& shape, const PlanCodings& c
       shape_(shape),
       codings_(&codings),
       parameters_(&parameters),
-      head_(LayerKind::head, head_number, parameters[parameters.head].matrix()),
+      head_(LayerKind::head, head_number, parameters[parameters.head].name, parameters[parameters.head].matrix()),
       gain_(operators.upload<float>(parameters.outlier_gain)),
       routers_(parameters.layers.size()),
       noisy_(parameters.all.size()) {
@@ -38,7 +42,7 @@ Model::Model(Operators& operators, const ModelShape& shape, const PlanCodings& c
     const LayerPlaces& places = parameters.layers[l];
     std::uint32_t number = numbers_a_layer * l;
     const auto linear = [&](LayerKind kind, std::size_t place) {
-      return Linear(kind, number++, parameters[place].matrix());
+      return Linear(kind, number++, parameters[place].name, parameters[place].matrix());
     };
     Layer layer{linear(LayerKind::query, places.query),
                 linear(LayerKind::key, places.key),
@@ -93,6 +97,7 @@ void Model::make_noise(std::size_t place, std::uint64_t norm, StepAddress addres
   call.sigma = sigma;
   call.weight = weight.weight.get();
   call.y = noisy.get();
+  operators_->at(name_of(Product::rollout), weight.name);
   operators_->call(&fp4proof_training::add_noise, "add_noise", call);
 }
 
@@ -113,33 +118,34 @@ void Model::forward(Product product, const Batch& batch, Activations& activation
     return l < layers_.size() ? activations.layers[l].input : activations.output;
   };
 
+  o.at(name_of(product), "embedding");
   embed(o, rows, d, batch.tokens, batch.positions, (*parameters_)[parameters_->token_embedding].weight.get(),
         (*parameters_)[parameters_->position_embedding].weight.get(), stream_into(0).get());
-  see("embedding", stream_into(0).get(), rows * d);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     LayerActivations& a = activations.layers[l];
     const LayerPlaces& places = parameters_->layers[l];
     norm(product, places.attention_norm, true, a.input.get(), rows, tensor_number(l, attention_input),
          a.attention_norm);
-    see(place_name(l, "attention_norm"), a.attention_norm.output.get(), rows * d);
     attend(product, batch, l, activations, cache);
+    o.at(name_of(product), place_name(l, "middle"));
     add(o, rows * d, a.input.get(), a.projected.get(), a.middle.get());
     norm(product, places.feed_forward_norm, true, a.middle.get(), rows, tensor_number(l, feed_forward_input),
          a.feed_forward_norm);
-    see(place_name(l, "feed_forward_norm"), a.feed_forward_norm.output.get(), rows * d);
     feed_forward(product, rows, l, a);
+    o.at(name_of(product), place_name(l, "sum"));
     add(o, rows * d, a.middle.get(), a.feed_forward_output.get(), stream_into(l + 1).get());
   }
   norm(product, parameters_->final_norm, false, activations.output.get(), rows, head_number, activations.final_norm);
   head_.forward(o, *codings_, product, address_, activations.final_norm.coded, activations.logits.get());
-  see("logits", activations.logits.get(), rows * shape_.vocabulary);
 }
 
 void Model::norm(Product product, std::size_t place, bool with_gain, const float* x, std::int64_t rows,
                  std::uint64_t tensor, NormActivations& norm) {
+  const std::string& name = (*parameters_)[place].name;
+  operators_->at(name_of(product), name);
   rms_norm(*operators_, rows, shape_.width, x, norm_weight(product, place), with_gain ? gain() : nullptr,
            norm.output.get(), norm.inverse.get());
-  norm.coded.set({norm.output.get(), rows, shape_.width}, address_.tensor(tensor));
+  norm.coded.set({norm.output.get(), rows, shape_.width}, address_.tensor(tensor), name);
 }
 
 const float* Model::attention_operand(const Floats& x, std::int64_t rows, Coded& codes, Floats& coded) {
@@ -160,13 +166,13 @@ void Model::attend(Product product, const Batch& batch, std::size_t l, Activatio
   layer.query.forward(o, *codings_, product, address_, a.attention_norm.coded, a.query.get());
   layer.key.forward(o, *codings_, product, address_, a.attention_norm.coded, a.key.get());
   layer.value.forward(o, *codings_, product, address_, a.attention_norm.coded, a.value.get());
-  see(place_name(l, "query"), a.query.get(), rows * width);
-  see(place_name(l, "key"), a.key.get(), rows * width);
-  see(place_name(l, "value"), a.value.get(), rows * width);
 
+  o.at(name_of(product), place_name(l, "query"), name_of(Operand::activation));
   const float* query = attention_operand(a.query, rows, a.attention_codes, a.query_coded);
+  o.at(name_of(product), place_name(l, "key"), name_of(Operand::activation));
   const float* key = attention_operand(a.key, rows, a.attention_codes, a.key_coded);
   const float* value = a.value.get();
+  o.at(name_of(product), place_name(l, "attended"));
   if (cache != nullptr) {
     const auto append = [&](const float* from, const Floats& to) {
       copy_rows(o, batch.sequences, batch.queries * width, from, batch.queries * width,
@@ -180,10 +186,9 @@ void Model::attend(Product product, const Batch& batch, std::size_t l, Activatio
   o.call(&fp4proof_training::attention, "attention",
          {0, batch.sequences, batch.queries, capacity, batch.first_position, shape_.heads, shape_.head_size, query, key,
           value, a.attended.get(), a.probabilities.get()});
-  see(place_name(l, "attended"), a.attended.get(), rows * width);
-  a.attended_coded.set({a.attended.get(), rows, width}, address_.tensor(tensor_number(l, attended)));
+  a.attended_coded.set({a.attended.get(), rows, width}, address_.tensor(tensor_number(l, attended)),
+                       place_name(l, "attended"));
   layer.output.forward(o, *codings_, product, address_, a.attended_coded, a.projected.get());
-  see(place_name(l, "output"), a.projected.get(), rows * shape_.width);
 }
 
 void Model::feed_forward(Product product, std::int64_t rows, std::size_t l, LayerActivations& a) {
@@ -192,7 +197,6 @@ void Model::feed_forward(Product product, std::int64_t rows, std::size_t l, Laye
   } else {
     gated(product, l, 0, 0, rows, a.feed_forward_norm.coded, a.feed_forward, a.feed_forward_output.get());
   }
-  see(place_name(l, "feed_forward"), a.feed_forward_output.get(), rows * shape_.width);
 }
 
 void Model::gated(Product product, std::size_t l, std::size_t part, std::int64_t first, std::int64_t rows,
@@ -205,11 +209,10 @@ void Model::gated(Product product, std::size_t l, std::size_t part, std::int64_t
   float* const hidden_part = f.hidden.get() + first * width;
   layer.gate.forward(o, *codings_, product, address_, input, gate);
   layer.up.forward(o, *codings_, product, address_, input, up);
+  const std::string hidden_name = part_name(l, part, "hidden");
+  o.at(name_of(product), hidden_name);
   swiglu(o, rows * width, gate, up, hidden_part);
-  see(place_name(l, fmt::format("{}.gate", part)), gate, rows * width);
-  see(place_name(l, fmt::format("{}.up", part)), up, rows * width);
-  see(place_name(l, fmt::format("{}.hidden", part)), hidden_part, rows * width);
-  f.hidden_coded[part].set({hidden_part, rows, width}, address_.tensor(tensor_number(l, hidden) + part));
+  f.hidden_coded[part].set({hidden_part, rows, width}, address_.tensor(tensor_number(l, hidden) + part), hidden_name);
   layer.down.forward(o, *codings_, product, address_, f.hidden_coded[part], output);
 }
 

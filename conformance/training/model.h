@@ -4,8 +4,7 @@
 // forward() serves the rollout, token by token with a cache, and training, whole sequences at once: the same operators
 // on the same rows, so in equal precision the same bits.
 
-#include <functional>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "conformance/training/activations.h"
@@ -13,9 +12,6 @@
 #include "conformance/training/parameters.h"
 
 namespace fp4proof::training {
-
-/// Is shown every tensor of a pass in the order of execution: name, numbers in the memory of the backend, their count.
-using TensorWatch = std::function<void(const std::string& name, const float* numbers, std::int64_t count)>;
 
 class Model {
  public:
@@ -31,8 +27,6 @@ class Model {
 
   /// Gradients of every parameter after a forward() of whole sequences.
   void backward(const Batch& batch, Activations& activations, const float* d_logits);
-
-  void watch(TensorWatch watch) { watch_ = std::move(watch); }
 
  private:
   struct FeedForward {
@@ -76,9 +70,11 @@ class Model {
                       FeedForwardActivations& f, const float* dy, float* dx);
   void attend_backward(const Batch& batch, std::size_t l, LayerActivations& a);
 
-  void see(const std::string& name, const float* numbers, std::int64_t count) const {
-    if (watch_) watch_(name, numbers, count);
-  }
+  // Names for observers: of a tensor of a layer, of one of a feed-forward part.
+  static std::string place_name(std::size_t layer, std::string_view tensor);
+  std::string part_name(std::size_t layer, std::size_t part, std::string_view tensor) const;
+  /// Where calls of the backward pass stand.
+  void backward_at(std::size_t layer, std::string_view tensor);
 
   Operators* operators_;
   ModelShape shape_;
@@ -91,7 +87,6 @@ class Model {
   std::vector<Floats> noisy_;                // by place of the parameter; empty: the clean weight
   StepAddress address_;
   Gradients gradients_;
-  TensorWatch watch_;
 };
 
 }  // namespace fp4proof::training

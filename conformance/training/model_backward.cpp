@@ -1,7 +1,5 @@
 // The backward pass of the model: forward() read from its end.
 
-#include <fmt/format.h>
-
 #include "conformance/training/model.h"
 #include "conformance/training/row_operators.h"
 
@@ -22,6 +20,10 @@ void Model::reserve_gradients(std::int64_t rows) {
   if (shape_.experts != 0) make({&g.expert_input, &g.expert_output}, inner_rows * shape_.width);
 }
 
+void Model::backward_at(std::size_t layer, std::string_view tensor) {
+  operators_->at("backward", "d." + place_name(layer, tensor));
+}
+
 void Model::backward(const Batch& batch, Activations& activations, const float* d_logits) {
   Operators& o = *operators_;
   Gradients& g = gradients_;
@@ -33,22 +35,23 @@ void Model::backward(const Batch& batch, Activations& activations, const float* 
   head_.input_gradient(o, *codings_, address_, g.head, g.norm_output.get());
   head_.weight_gradient(o, *codings_, address_, g.head, activations.final_norm.coded,
                         (*parameters_)[parameters_->head].gradient.get());
+  o.at("backward", "d.output");
   rms_norm_backward(o, rows, d, activations.output.get(), (*parameters_)[parameters_->final_norm].weight.get(), nullptr,
                     activations.final_norm.inverse.get(), g.norm_output.get(), g.stream.get(),
                     (*parameters_)[parameters_->final_norm].gradient.get());
-  see("d.output", g.stream.get(), rows * d);
   for (std::size_t l = layers_.size(); l-- > 0;) {
     LayerActivations& a = activations.layers[l];
     const LayerPlaces& places = parameters_->layers[l];
     feed_forward_backward(rows, l, a);
+    backward_at(l, "middle");
     norm_backward(places.feed_forward_norm, true, a.middle.get(), rows, a.feed_forward_norm, g.norm_output.get());
-    see(fmt::format("d.layers.{}.middle", l), g.stream.get(), rows * d);
     attend_backward(batch, l, a);
+    backward_at(l, "input");
     norm_backward(places.attention_norm, true, a.input.get(), rows, a.attention_norm, g.norm_output.get());
-    see(fmt::format("d.layers.{}.input", l), g.stream.get(), rows * d);
   }
   const auto table = [&](std::size_t place, const std::int32_t* indices) {
     Parameter& p = (*parameters_)[place];
+    o.at("backward", "d." + p.name);
     embed_backward(o, rows, d, p.rows, indices, g.stream.get(), p.gradient.get());
   };
   table(parameters_->token_embedding, batch.tokens);
@@ -85,13 +88,14 @@ void Model::gated_backward(std::size_t l, std::size_t part, std::int64_t first, 
   layer.down.set_gradient(g.down, {dy, rows, d}, address_);
   layer.down.input_gradient(o, *codings_, address_, g.down, g.hidden.get());
   layer.down.weight_gradient(o, *codings_, address_, g.down, f.hidden_coded[part], gradient_of(places.down));
-  see(fmt::format("d.layers.{}.{}.hidden", l, part), g.hidden.get(), rows * width);
+  o.at("backward", "d." + part_name(l, part, "hidden"));
   swiglu_backward(o, rows * width, f.gate.get() + first * width, f.up.get() + first * width, g.hidden.get(),
                   g.gate.get(), g.up.get());
   layer.gate.set_gradient(g.gate_coded, {g.gate.get(), rows, width}, address_);
   layer.up.set_gradient(g.up_coded, {g.up.get(), rows, width}, address_);
   layer.gate.input_gradient(o, *codings_, address_, g.gate_coded, dx);
   layer.up.input_gradient(o, *codings_, address_, g.up_coded, g.sum.get());
+  o.at("backward", "d." + part_name(l, part, "input"));
   add(o, rows * d, dx, g.sum.get(), dx);
   layer.gate.weight_gradient(o, *codings_, address_, g.gate_coded, input, gradient_of(places.gate));
   layer.up.weight_gradient(o, *codings_, address_, g.up_coded, input, gradient_of(places.up));
@@ -110,21 +114,20 @@ void Model::attend_backward(const Batch& batch, std::size_t l, LayerActivations&
   layer.output.set_gradient(g.output, {g.stream.get(), rows, d}, address_);
   layer.output.input_gradient(o, *codings_, address_, g.output, g.attended.get());
   layer.output.weight_gradient(o, *codings_, address_, g.output, a.attended_coded, gradient_of(places.output));
-  see(fmt::format("d.layers.{}.attended", l), g.attended.get(), rows * width);
+  backward_at(l, "attended");
   o.call(&fp4proof_training::attention_backward, "attention_backward",
          {0, batch.sequences, batch.queries, shape_.heads, shape_.head_size, a.query.get(), a.key.get(), a.value.get(),
           a.probabilities.get(), g.attended.get(), g.query.get(), g.key.get(), g.value.get()});
-  see(fmt::format("d.layers.{}.query", l), g.query.get(), rows * width);
-  see(fmt::format("d.layers.{}.key", l), g.key.get(), rows * width);
-  see(fmt::format("d.layers.{}.value", l), g.value.get(), rows * width);
 
   layer.query.set_gradient(g.query_coded, {g.query.get(), rows, width}, address_);
   layer.key.set_gradient(g.key_coded, {g.key.get(), rows, width}, address_);
   layer.value.set_gradient(g.value_coded, {g.value.get(), rows, width}, address_);
   layer.query.input_gradient(o, *codings_, address_, g.query_coded, g.norm_output.get());
   layer.key.input_gradient(o, *codings_, address_, g.key_coded, g.sum.get());
+  backward_at(l, "attention_norm");
   add(o, rows * d, g.norm_output.get(), g.sum.get(), g.norm_output.get());
   layer.value.input_gradient(o, *codings_, address_, g.value_coded, g.sum.get());
+  backward_at(l, "attention_norm");
   add(o, rows * d, g.norm_output.get(), g.sum.get(), g.norm_output.get());
   layer.query.weight_gradient(o, *codings_, address_, g.query_coded, a.attention_norm.coded, gradient_of(places.query));
   layer.key.weight_gradient(o, *codings_, address_, g.key_coded, a.attention_norm.coded, gradient_of(places.key));

@@ -28,14 +28,17 @@ void Model::mix_experts(Product product, std::int64_t rows, std::size_t l, Layer
   o.copy_in<float>(e.low_weight, e.routing.low_weight);
   o.copy_in<float>(e.high_weight, e.routing.high_weight);
 
+  o.at(name_of(product), place_name(l, "experts.input"));
   gather_rows(o, e.routing.expert_rows(), d, e.token.get(), nullptr, input, e.input.get());
   for (std::size_t expert = 0; expert < layers_[l].experts.size(); ++expert) {
     const std::int64_t first = e.routing.begin[expert];
     const std::int64_t count = e.routing.begin[expert + 1] - first;
     if (count == 0) continue;
-    e.input_coded[expert].set({e.input.get() + first * d, count, d}, address_.tensor(expert_input_number(l, expert)));
+    e.input_coded[expert].set({e.input.get() + first * d, count, d}, address_.tensor(expert_input_number(l, expert)),
+                              part_name(l, expert, "input"));
     gated(product, l, expert, first, count, e.input_coded[expert], a.feed_forward, e.output.get() + first * d);
   }
+  o.at(name_of(product), place_name(l, "experts.output"));
   gather_rows(o, rows, d, e.low.get(), e.low_weight.get(), e.output.get(), a.feed_forward_output.get());
   gather_rows(o, rows, d, e.high.get(), e.high_weight.get(), e.output.get(), e.chosen.get());
   add(o, rows * d, a.feed_forward_output.get(), e.chosen.get(), a.feed_forward_output.get());
@@ -52,6 +55,7 @@ void Model::mix_experts_backward(std::int64_t rows, std::size_t l, LayerActivati
     o.copy_in<float>(p.gradient, std::vector<float>(static_cast<std::size_t>(p.count()), 0.0F));
   };
 
+  backward_at(l, "experts.output");
   gather_rows(o, e.routing.expert_rows(), d, e.token.get(), e.weight.get(), g.stream.get(), g.expert_output.get());
   for (std::size_t expert = 0; expert < layers_[l].experts.size(); ++expert) {
     const std::int64_t first = e.routing.begin[expert];
@@ -64,6 +68,7 @@ void Model::mix_experts_backward(std::int64_t rows, std::size_t l, LayerActivati
     gated_backward(l, expert, first, count, e.input_coded[expert], a.feed_forward, g.expert_output.get() + first * d,
                    g.expert_input.get() + first * d);
   }
+  backward_at(l, "experts.input");
   gather_rows(o, rows, d, e.low.get(), nullptr, g.expert_input.get(), g.norm_output.get());
   gather_rows(o, rows, d, e.high.get(), nullptr, g.expert_input.get(), e.chosen.get());
   add(o, rows * d, g.norm_output.get(), e.chosen.get(), g.norm_output.get());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "conformance/training/memory.h"
+#include "conformance/training/observer.h"
 #include "formats/result.h"
 
 namespace fp4proof::training {
@@ -23,6 +24,11 @@ class Operators {
 
   /// `ok`, or the first failure.
   Result<void> check() const;
+
+  /// Waits for every call so far.
+  void synchronize() {
+    if (!error_) require("synchronize", table_->synchronize());
+  }
 
   template <class T>
   Memory<T> make(std::size_t size) {
@@ -48,11 +54,24 @@ class Operators {
   /// The first `count` elements.
   template <class T>
   std::vector<T> download(const Memory<T>& from, std::size_t count) {
+    return download<T>(from.get(), count);
+  }
+
+  /// `count` elements from an address in the memory of the backend.
+  template <class T>
+  std::vector<T> download(const T* from, std::size_t count) {
     std::vector<T> values(count);
-    if (!values.empty() && !error_)
-      require("copy_out", table_->copy_out(values.data(), from.get(), values.size() * sizeof(T)));
+    if (!values.empty() && !error_) require("copy_out", table_->copy_out(values.data(), from, count * sizeof(T)));
     return values;
   }
+
+  /// Says where the calls from here on stand, for observers.
+  void at(std::string_view product, std::string tensor, std::string_view operand = {}) {
+    place_ = {product, std::move(tensor), operand};
+  }
+
+  /// Shows every call from here on; nullptr: none. Returns the observer before it.
+  CallObserver* observe(CallObserver* observer) { return std::exchange(observer_, observer); }
 
   /// Runs one operator of the table: call(&fp4proof_training::add, "add", {...}). `size` of the call is filled in.
   template <class Call>
@@ -60,7 +79,10 @@ class Operators {
     if (error_) return;
     arguments.size = sizeof(Call);
     if (table_->*function == nullptr) return fail(name, "the backend does not offer it");
+    const ObservedCall observed{name, place_, &arguments};
+    if (observer_ != nullptr) observer_->before(observed);
     require(name, (table_->*function)(&arguments));
+    if (observer_ != nullptr && !error_) observer_->after(observed);
   }
 
  private:
@@ -69,6 +91,8 @@ class Operators {
 
   const fp4proof_training* table_;
   std::optional<Error> error_;
+  CallPlace place_;
+  CallObserver* observer_ = nullptr;
 };
 
 }  // namespace fp4proof::training

@@ -27,6 +27,7 @@ Optimizer::Optimizer(Operators& operators, const AdamSettings& settings, Paramet
 double Optimizer::gradient_norm() {
   for (std::size_t i = 0; i < parameters_->all.size(); ++i) {
     const Parameter& p = (*parameters_)[i];
+    operators_->at("optimizer", p.name);
     operators_->call(&fp4proof_training::sum_squares, "sum_squares",
                      {0, p.count(), p.gradient.get(), squares_.get() + i});
   }
@@ -57,6 +58,7 @@ OptimizerStep Optimizer::update(std::int64_t step) {
     call.first_moment = p.first_moment.get();
     call.second_moment = p.second_moment.get();
     call.weight = p.weight.get();
+    operators_->at("optimizer", p.name);
     operators_->call(&fp4proof_training::adam, "adam", call);
   }
   return result;

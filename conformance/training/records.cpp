@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <sstream>
 
+#include "conformance/training/text_file.h"
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/bytes.h"
 #include "conformance/vectors/os_error.h"
@@ -51,14 +51,6 @@ std::string one_step_a_line(json trace) {
 
 Error damaged(const std::filesystem::path& path) {
   return {ErrorKind::corrupt, fmt::format("{} is no record of a run; start again in another folder", quote_path(path))};
-}
-
-std::optional<std::string> content_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::stringstream content;
-  content << file.rdbuf();
-  return content.str();
 }
 
 Result<std::vector<TraceStep>> steps_of(const json& steps, std::int64_t last_step, const Error& error) {

@@ -63,6 +63,7 @@ void Rollout::read_prompts(Model& model, Product product, std::span<const Proble
   const std::int64_t width = shape_.heads * shape_.head_size;
   const std::int64_t read = lengths_.prompt * width;
   const std::int64_t cached = cache_.capacity * width;
+  o.at(name_of(product), "cache");
   for (std::int64_t g = 0; g < group_; ++g) {
     for (std::size_t l = 0; l < prompt_.layers.size(); ++l) {
       const LayerActivations& a = prompt_.layers[l];
@@ -81,6 +82,7 @@ void Rollout::choose(const float* logits, std::int64_t place, StepAddress addres
   Operators& o = *operators_;
   const std::int64_t begin = place * sequences();
   std::int32_t* tokens = chosen_.get() + begin;
+  o.at(name_of(Product::rollout), "tokens");
   if (greedy) {
     log_softmax(o, sequences(), shape_.vocabulary, logits, nullptr, nullptr, nullptr, tokens);
   } else {

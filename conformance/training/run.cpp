@@ -6,6 +6,7 @@
 
 #include "conformance/training/checkpoint.h"
 #include "conformance/training/config_json.h"
+#include "conformance/training/measures.h"
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/bytes.h"
 #include "conformance/vectors/os_error.h"
@@ -33,7 +34,10 @@ class Run {
         watch_(watch),
         plan_(std::move(plan)),
         bf16_(std::move(bf16)),
-        parameters_(initial_parameters(operators, options.config)) {}
+        parameters_(initial_parameters(operators, options.config)) {
+    if (options.measure_every == 0) return;
+    measures_.emplace(operators, config_, options.measure_every, plan_, bf16_, parameters_);
+  }
 
   Result<Records> go() {
     const std::filesystem::path last = options_.folder / checkpoint_file;
@@ -44,6 +48,9 @@ class Run {
       auto records = Records::load(options_.folder, state->step);
       if (!records) return records.error();
       records_ = *std::move(records);
+      if (measures_) {
+        if (const auto loaded = measures_->load(options_.folder, state->step); !loaded) return loaded.error();
+      }
       trace_ = Trace(state->chain);
       done = state->step;
     } else if (const Result<bool> ready = warm_up(); !ready) {
@@ -100,9 +107,13 @@ class Run {
     Evaluator bf16(operators_, config_, bf16_, parameters_, settings.evaluation_prompts);
     for (std::int64_t step = done + 1; step <= settings.steps; ++step) {
       const auto start = std::chrono::steady_clock::now();
-      const StepRecord record = reinforcer.step(step, &trace_);
+      if (measures_) measures_->begin(step);
+      const StepRecord record = reinforcer.step(step, &trace_, measures_ ? &*measures_ : nullptr);
       records_.add(trace_.end());
       const double seconds = seconds_since(start);
+      if (measures_) {
+        if (const Result<void> measured = measures_->end(); !measured) return measured;
+      }
       std::optional<Evaluation> evaluation;
       if (step % settings.evaluate_every == 0 || step == settings.steps) {
         evaluation = {own.accuracy(Product::rollout, step), own.accuracy(Product::forward, step),
@@ -122,6 +133,9 @@ class Run {
   /// The checkpoint last: the records may be ahead of it, never behind.
   Result<void> save(std::int64_t step) {
     if (const Result<void> saved = records_.save(options_.folder); !saved) return saved;
+    if (measures_) {
+      if (const Result<void> saved = measures_->save(options_.folder); !saved) return saved;
+    }
     return save_checkpoint(options_.folder / checkpoint_file, operators_, parameters_,
                            {reinforcement_phase, step, trace_.chain(), run_identity(config_, options_.plan)});
   }
@@ -134,6 +148,7 @@ class Run {
   Parameters parameters_;
   Trace trace_;
   Records records_;
+  std::optional<Measures> measures_;
 };
 
 }  // namespace

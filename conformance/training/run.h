@@ -21,6 +21,8 @@ struct RunOptions {
   std::filesystem::path warm_start;
   bool resume = false;  ///< go on in the folder; without it a folder with a run is refused
   std::int64_t checkpoint_every = 10;
+  /// Measures (measures.h) on step 1 and every step that this divides; 0: never.
+  std::int64_t measure_every = 0;
 };
 
 /// Where a run stands; returning false ends it as a kill would.
@@ -36,7 +38,7 @@ using RunWatch = std::function<bool(const RunStep&)>;
 Result<void> check_run(const RunOptions& options);
 
 /// Runs to the end, or to where `watch` stops it (then the records are those up to there). Writes steps.csv,
-/// trace.json, summary.json, warm_start.safetensors and checkpoint.safetensors.
+/// trace.json, summary.json, warm_start.safetensors and checkpoint.safetensors, and the files of Measures.
 Result<Records> run(Operators& operators, const RunOptions& options, const RunWatch& watch = {});
 
 }  // namespace fp4proof::training

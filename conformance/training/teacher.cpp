@@ -40,6 +40,7 @@ std::vector<float> Teacher::log_probabilities(Model& model, std::span<const std:
   o.copy_in<std::int32_t>(inputs_, inputs);
   o.copy_in<std::int32_t>(targets_, targets);
   model.forward(product, batch(), activations_);
+  o.at(name_of(product), "log_probability");
   log_softmax(o, rows(), shape_.vocabulary, activations_.logits.get(), targets_.get(), log_probability_.get(), nullptr,
               nullptr);
   const std::vector<float> all = o.download(log_probability_);
@@ -59,6 +60,7 @@ void Teacher::backward(Model& model, std::span<const float> weights) {
   }
   Operators& o = *operators_;
   o.copy_in<float>(weights_, all);
+  o.at("backward", "d.logits");
   log_softmax_backward(o, rows(), shape_.vocabulary, activations_.logits.get(), targets_.get(), weights_.get(),
                        d_logits_.get());
   model.backward(batch(), activations_, d_logits_.get());

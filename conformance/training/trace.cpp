@@ -24,6 +24,7 @@ void Trace::add(Operators& operators, const Parameters& parameters) {
   if (digests_.size() != tensors) digests_ = operators.make<std::uint64_t>(tensors);
   std::vector<std::pair<std::string, std::int64_t>> names;
   const auto ask = [&](const std::string& name, std::int64_t count, const Floats& numbers) {
+    operators.at("trace", name);
     operators.call(&fp4proof_training::digest, "digest", {0, count, numbers.get(), digests_.get() + names.size()});
     names.emplace_back(name, count);
   };

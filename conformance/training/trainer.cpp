@@ -118,7 +118,7 @@ Reinforcer::Reinforcer(Operators& operators, const Config& config, const PlanCod
       teacher_(operators, config.model, config.task, config.reinforcement.sequences()),
       optimizer_(operators, config.reinforcement.adam, parameters) {}
 
-StepRecord Reinforcer::step(std::int64_t step, Trace* trace) {
+StepRecord Reinforcer::step(std::int64_t step, Trace* trace, StepWatch* watch) {
   const Reinforcement& settings = config_.reinforcement;
   const StepAddress address = address_of(config_, step);
   StepRecord record;
@@ -139,6 +139,7 @@ StepRecord Reinforcer::step(std::int64_t step, Trace* trace) {
   Loss loss = loss_of(
       settings, {lengths_of(config_.task).answer, answers.length, advantage, answers.log_probability, log_probability});
   teacher_.backward(model_, loss.weights);
+  if (watch != nullptr) watch->before_update(answers.tokens, loss.weights);
   record.optimizer = optimizer_.update(step);
 
   double tokens = 0;

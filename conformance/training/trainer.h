@@ -49,6 +49,16 @@ class WarmStarter {
   Optimizer optimizer_;
 };
 
+/// Looks into steps of reinforcement; changes no bit of them.
+class StepWatch {
+ public:
+  virtual ~StepWatch() = default;
+  virtual void begin(std::int64_t step) = 0;
+  /// The gradients of the step stand, the weights have not moved. `tokens` and `weights` as Teacher got them.
+  virtual void before_update(std::span<const std::int32_t> tokens, std::span<const float> weights) = 0;
+  virtual Result<void> end() = 0;
+};
+
 /// Steps of reinforcement under a plan.
 class Reinforcer {
  public:
@@ -58,9 +68,7 @@ class Reinforcer {
   Reinforcer(Operators& operators, const Config& config, const PlanCodings& plan, Parameters& parameters);
 
   /// Step `step`, counted from 1.
-  StepRecord step(std::int64_t step, Trace* trace = nullptr);
-
-  Model& model() { return model_; }
+  StepRecord step(std::int64_t step, Trace* trace = nullptr, StepWatch* watch = nullptr);
 
  private:
   Operators* operators_;
