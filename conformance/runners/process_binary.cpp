@@ -101,7 +101,8 @@ void BinaryReader::take_header() {
   if (buffer_.size() < length_bytes) return;
   const std::size_t length = length_of(buffer_);
   if (length > most_header_bytes) {
-    break_off(fmt::format("announced a header of {} bytes; {} is the most", length, most_header_bytes));
+    break_off(fmt::format("announced a header of {} bytes; {} is the most (as text, those four bytes are {})", length,
+                          most_header_bytes, quote(buffer_.substr(0, length_bytes))));
     return;
   }
   if (buffer_.size() < length_bytes + length) return;
