@@ -28,7 +28,7 @@ SvgDrawing scatter(const StudyTable& table) {
   for (const StudyRow& row : table.rows) {
     if (!row.measure) continue;
     chart.points.push_back({pair_name(row), std::string(row.profile->name), row.measure->bits_per_element(),
-                            row.measure->split.relative_error()});
+                            row.measure->error.split.relative_error()});
   }
   return draw(chart, page_width, scatter_height);
 }
@@ -58,7 +58,7 @@ SvgDrawing shares(const StudyTable& table) {
   chart.mark = 100;
   for (const StudyRow& row : table.rows) {
     if (!row.measure || row.stack->residual.is_on()) continue;
-    const portable::ErrorSplit& split = row.measure->split;
+    const portable::ErrorSplit& split = row.measure->error.split;
     chart.rows.push_back({pair_name(row),
                           {100 * split.deadzone_share(), 100 * split.grid_share(), 100 * split.scale_share()},
                           {short_number(split.relative_error()), fmt::format("{:+.3f}", split.scale_grid_cosine())},
