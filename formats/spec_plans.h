@@ -316,12 +316,18 @@ inline constexpr auto plan_table = [] {
             "mxfp4, stochastic rounding of dY"),
       named(everywhere(mxfp4, "hadamard-16"), "mxfp4+hadamard-16",
             "mxfp4, random Hadamard transform of 16 along K of every product"),
+      named(everywhere(mxfp4, "hadamard-16-fresh"), "mxfp4+hadamard-16-fresh",
+            "mxfp4, random Hadamard transform of 16, new signs in every product"),
+      named(everywhere(mxfp4, "hadamard-64"), "mxfp4+hadamard-64",
+            "mxfp4, random Hadamard transform of 64 along K of every product"),
       named(weight_tiles(), "mxfp4-2d-weight", "32x32 tiles on W, stochastic rounding of dY, query and key in MXFP8"),
       named(all_tiles(), "mxfp4-2d-all",
             "32x32 tiles on W, X and dY in training, stochastic rounding of dY, query and key in MXFP8"),
       named(everywhere(hif4), "hif4", "HiF4 everywhere"),
       named(with_rollout(everywhere(hif4), "resq"), "hif4+resq", "hif4, Rollout-ResQ (2:4) on X in the rollout"),
       named(with_forward(everywhere(hif4), "rfq"), "hif4+rfq", "hif4, the whole residual of X in every forward pass"),
+      named(everywhere(hif4, "hadamard-64"), "hif4+hadamard-64",
+            "hif4, random Hadamard transform of 64 along K of every product"),
       named(rollout_alone(mxfp4), "rollout-mxfp4/train-bf16", "MXFP4 (rceil) in the rollout, bfloat16 in training"),
       named(rollout_alone(hif4), "rollout-hif4/train-bf16", "HiF4 in the rollout, bfloat16 in training"),
   });
@@ -330,8 +336,22 @@ inline constexpr auto plan_table = [] {
 /// The named plans as a span.
 inline std::span<const PrecisionPlan> precision_plans() { return plan_table; }
 
-/// The plan of that exact name, or nullptr.
+/// Another name of a named plan.
+struct PlanAlias {
+  std::string_view name;
+  std::string_view plan;
+};
+
+/// Every alias. What a run leaves behind holds the name of the plan.
+inline constexpr auto plan_aliases = std::to_array<PlanAlias>({
+    {"mxfp4-2d", "mxfp4-2d-weight"},
+    {"rollout-fp4/train-bf16", "rollout-mxfp4/train-bf16"},
+});
+
+/// The plan of that exact name or alias, or nullptr.
 constexpr const PrecisionPlan* find_precision_plan(std::string_view name) {
+  for (const PlanAlias& alias : plan_aliases)
+    if (alias.name == name) name = alias.plan;
   for (const PrecisionPlan& plan : plan_table)
     if (plan.name == name) return &plan;
   return nullptr;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -156,6 +157,7 @@ void print(Session& session, const Options& options, const Listing& listing) {
 struct ProfileTable {
   static constexpr const char* entry = "profile";
   static auto all() { return profiles(); }
+  static std::span<const PlanAlias> aliases() { return {}; }
   static auto find(std::string_view name_or_path) { return find_profile_or_file(name_or_path); }
   static json as_json(const Profile& profile) { return profile_to_json(profile); }
   static std::string text(const Profile& profile) { return profile_text(profile); }
@@ -164,6 +166,7 @@ struct ProfileTable {
 struct StackTable {
   static constexpr const char* entry = "stack";
   static auto all() { return correction_stacks(); }
+  static std::span<const PlanAlias> aliases() { return {}; }
   static auto find(std::string_view name_or_path) { return find_stack_or_file(name_or_path); }
   static json as_json(const CorrectionStack& stack) { return stack_to_json(stack); }
   static std::string text(const CorrectionStack& stack) { return stack_text(stack); }
@@ -172,10 +175,13 @@ struct StackTable {
 struct PlanTable {
   static constexpr const char* entry = "plan";
   static auto all() { return precision_plans(); }
+  static std::span<const PlanAlias> aliases() { return plan_aliases; }
   static auto find(std::string_view name_or_path) { return find_plan_or_file(name_or_path); }
   static json as_json(const PrecisionPlan& plan) { return plan_to_json(plan); }
   static std::string text(const PrecisionPlan& plan) { return plan_text(plan); }
 };
+
+std::string summary_of(const PlanAlias& alias) { return fmt::format("another name of {}", alias.plan); }
 
 template <class NamedTable>
 Result<ExitCode> show_one(const Options& options, Session& session) {
@@ -190,20 +196,37 @@ Result<ExitCode> show_one(const Options& options, Session& session) {
 }
 
 template <class NamedTable>
+json table_as_json(const std::string& what) {
+  json list = json::array();
+  for (const auto& entry : NamedTable::all()) list.push_back(NamedTable::as_json(entry));
+  json table = {{what, std::move(list)}};
+  for (const PlanAlias& alias : NamedTable::aliases()) table["aliases"][std::string(alias.name)] = alias.plan;
+  return table;
+}
+
+template <class NamedTable>
+Listing names_and_summaries() {
+  Listing listing{{NamedTable::entry, "summary"}, {}};
+  for (const auto& entry : NamedTable::all()) {
+    listing.rows.push_back({std::string(entry.name), std::string(entry.summary)});
+  }
+  for (const PlanAlias& alias : NamedTable::aliases()) {
+    listing.rows.push_back({std::string(alias.name), summary_of(alias)});
+  }
+  return listing;
+}
+
+template <class NamedTable>
 Result<ExitCode> show(const Options& options, Session& session) {
   if (!options.name.empty()) return show_one<NamedTable>(options, session);
   if (options.as_json) {
-    json list = json::array();
-    for (const auto& entry : NamedTable::all()) list.push_back(NamedTable::as_json(entry));
-    session.print_json({{options.what, std::move(list)}});
+    session.print_json(table_as_json<NamedTable>(options.what));
   } else if (options.verbose) {
     for (const auto& entry : NamedTable::all()) session.print(NamedTable::text(entry) + "\n");
+    for (const PlanAlias& alias : NamedTable::aliases())
+      session.print(fmt::format("{}  {}\n", alias.name, summary_of(alias)));
   } else {
-    Listing listing{{NamedTable::entry, "summary"}, {}};
-    for (const auto& entry : NamedTable::all()) {
-      listing.rows.push_back({std::string(entry.name), std::string(entry.summary)});
-    }
-    session.print(listing.text());
+    session.print(names_and_summaries<NamedTable>().text());
   }
   return ExitCode::conformant;
 }

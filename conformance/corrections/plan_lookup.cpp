@@ -1,5 +1,8 @@
 #include "conformance/corrections/plan_lookup.h"
 
+#include <string>
+#include <vector>
+
 #include "conformance/profiles/json_file.h"
 #include "conformance/profiles/named_lookup.h"
 #include "conformance/vectors/os_error.h"
@@ -12,7 +15,13 @@ constexpr std::size_t deepest_plan = 3;
 
 }  // namespace
 
-Result<SharedPlan> named_plan(std::string_view name) { return find_named("precision plan", name, precision_plans()); }
+Result<SharedPlan> named_plan(std::string_view name) {
+  if (const PrecisionPlan* const plan = find_precision_plan(name); plan != nullptr) return share_static(plan);
+  std::vector<std::string> names;
+  for (const PrecisionPlan& plan : precision_plans()) names.emplace_back(plan.name);
+  for (const PlanAlias& alias : plan_aliases) names.emplace_back(alias.name);
+  return unknown_name("precision plan", name, names);
+}
 
 Result<SharedPlan> read_plan_file(std::string_view path) {
   const Result<nlohmann::json> value = read_json_file(path, deepest_plan);

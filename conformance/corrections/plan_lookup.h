@@ -8,11 +8,11 @@
 
 namespace fp4proof {
 
-/// The named plan of that exact name. A `usage` error suggests the nearest name and lists all.
+/// The named plan of that exact name or alias. A `usage` error suggests the nearest name and lists all.
 Result<SharedPlan> named_plan(std::string_view name);
 
-/// A name, or the path of a plan file, which ends in `.json`. An `io` error for a file that cannot be read, else errors
-/// of kind `usage`.
+/// A name or alias, or the path of a plan file, which ends in `.json`. An `io` error for a file that cannot be read,
+/// else errors of kind `usage`.
 Result<SharedPlan> find_plan_or_file(std::string_view name_or_path);
 
 /// Reads a plan file.

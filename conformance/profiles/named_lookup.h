@@ -16,7 +16,13 @@
 
 namespace fp4proof {
 
-/// The entry of that exact name. A `usage` error "unknown KIND NAME" suggests the nearest name and lists all.
+/// The `usage` error "unknown KIND NAME", which suggests the nearest of `names` and lists them.
+inline Error unknown_name(std::string_view kind, std::string_view name, std::span<const std::string> names) {
+  return {ErrorKind::usage, fmt::format("unknown {} {}{}; there are {}; a file must end in .json", kind, quote(name),
+                                        did_you_mean(name, names), fmt::join(names, " "))};
+}
+
+/// The entry of that exact name, or unknown_name().
 template <class T>
 Result<std::shared_ptr<const T>> find_named(std::string_view kind, std::string_view name, std::span<const T> table) {
   std::vector<std::string> names;
@@ -24,8 +30,7 @@ Result<std::shared_ptr<const T>> find_named(std::string_view kind, std::string_v
     if (entry.name == name) return share_static(&entry);
     names.emplace_back(entry.name);
   }
-  return Error{ErrorKind::usage, fmt::format("unknown {} {}{}; there are {}; a file must end in .json", kind,
-                                             quote(name), did_you_mean(name, names), fmt::join(names, " "))};
+  return unknown_name(kind, name, names);
 }
 
 }  // namespace fp4proof

@@ -34,6 +34,7 @@ CASES = {
     "list-correction-unknown": "list corrections rsq",
     "list-plans": "list plans",
     "list-plan": "list plans mxfp4-2d-all",
+    "list-plan-alias": "list plans rollout-fp4/train-bf16",
     "list-plan-json": "list plans mxfp4+all --json",
     "list-formats": "list formats",
     "list-formats-json": "list formats --json",

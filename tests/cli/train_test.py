@@ -44,6 +44,12 @@ class Train(command.CommandTest):
         self.assertEqual([int(row["step"]) for row in rows], [1, 2, 3, 4, 5])
         self.assertAlmostEqual(sum(float(row["reward"]) for row in rows) / 5, summary["mean_reward"])
 
+    def test_an_alias_is_the_plan_that_it_names(self):
+        summary = json.loads(self.train(0, "run", "--plan", "mxfp4-2d").out)
+        committed = json.loads((VECTORS / "training_digests.json").read_text())["presets"]["tiny"]
+        self.assertEqual(summary["digest"], committed["mxfp4-2d-weight"])
+        self.assertEqual(self.read("run/run.json")["plan"]["name"], "mxfp4-2d-weight")
+
     def test_a_killed_run_goes_on_with_the_same_bits(self):
         whole = json.loads(self.train(0, "whole", "--plan", "mxfp4-2d-all", "--steps", "60").out)
         arguments = ["--plan", "mxfp4-2d-all", "--steps", "60"]

@@ -50,9 +50,12 @@ constexpr const char* m_mbs = "mxfp4/rceil mbs";
 constexpr const char* m_both = "mxfp4/rceil mbs+fallback";
 constexpr const char* m_sr = "mxfp4/rceil sr";
 constexpr const char* m_had = "mxfp4/rceil hadamard-16";
+constexpr const char* m_had_fresh = "mxfp4/rceil hadamard-16-fresh";
+constexpr const char* m_had_64 = "mxfp4/rceil hadamard-64";
 constexpr const char* m_tile = "mxfp4/rceil tile-32";
 constexpr const char* m_tile_sr = "mxfp4/rceil tile-32 sr";
 constexpr const char* h = "hif4/gcc";
+constexpr const char* h_had_64 = "hif4/gcc hadamard-64";
 
 // Layers other than query and key.
 const Row table[] = {
@@ -67,11 +70,15 @@ const Row table[] = {
     {"mxfp4+rfq", "mxfp4/rceil rfq", m, "mxfp4/rceil rfq", m, m, m, m, m},
     {"mxfp4+sr", m, m, m, m, m_sr, m, m_sr, m},
     {"mxfp4+hadamard-16", m_had, m_had, m_had, m_had, m_had, m_had, m_had, m_had},
+    {"mxfp4+hadamard-16-fresh", m_had_fresh, m_had_fresh, m_had_fresh, m_had_fresh, m_had_fresh, m_had_fresh,
+     m_had_fresh, m_had_fresh},
+    {"mxfp4+hadamard-64", m_had_64, m_had_64, m_had_64, m_had_64, m_had_64, m_had_64, m_had_64, m_had_64},
     {"mxfp4-2d-weight", m, m_tile, m, m_tile, m_sr, m_tile, m_sr, m},
     {"mxfp4-2d-all", m, m_tile, m_tile, m_tile, m_tile_sr, m_tile, m_tile_sr, m_tile},
     {"hif4", h, h, h, h, h, h, h, h},
     {"hif4+resq", "hif4/gcc resq", h, h, h, h, h, h, h},
     {"hif4+rfq", "hif4/gcc rfq", h, "hif4/gcc rfq", h, h, h, h, h},
+    {"hif4+hadamard-64", h_had_64, h_had_64, h_had_64, h_had_64, h_had_64, h_had_64, h_had_64, h_had_64},
     {"rollout-mxfp4/train-bf16", m, m, b, b, b, b, b, b},
     {"rollout-hif4/train-bf16", h, h, b, b, b, b, b, b},
 };
@@ -457,6 +464,22 @@ TEST(PlanJson, RefusesInWords) {
             "forward");
 }
 
+TEST(PlanLookup, Aliases) {
+  EXPECT_EQ(find_precision_plan("mxfp4-2d"), find_precision_plan("mxfp4-2d-weight"));
+  EXPECT_EQ(find_precision_plan("rollout-fp4/train-bf16"), find_precision_plan("rollout-mxfp4/train-bf16"));
+  for (const PlanAlias& alias : plan_aliases) {
+    const auto plan = find_plan_or_file(alias.name);
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_EQ((*plan)->name, alias.plan);
+  }
+  const auto near = find_plan_or_file("rollout-fp4/train-bf6");
+  ASSERT_FALSE(near);
+  EXPECT_BEGINS(near.error().message,
+                "unknown precision plan \"rollout-fp4/train-bf6\" (did you mean 'rollout-fp4/train-bf16'?)");
+  EXPECT_EQ(refused_text(R"({"name": "mxfp4-2d", "base": "mxfp4"})"),
+            "'mine.json': name \"mxfp4-2d\" belongs to a named plan; choose another");
+}
+
 TEST(PlanLookup, NamesAndFiles) {
   const testing::TemporaryFolder folder;
   const auto named = find_plan_or_file("mxfp4+all");
@@ -520,6 +543,9 @@ TEST(CorrectionsManual, NamesEveryStackAndPlan) {
   const std::string page = testing::get_file(FP4PROOF_SOURCE_DIR "/docs/corrections.md");
   for (const PrecisionPlan& plan : precision_plans()) {
     EXPECT_NE(page.find("`" + std::string(plan.name) + "`"), std::string::npos) << plan.name;
+  }
+  for (const PlanAlias& alias : plan_aliases) {
+    EXPECT_NE(page.find("`" + std::string(alias.name) + "`"), std::string::npos) << alias.name;
   }
   for (const CorrectionStack& stack : correction_stacks()) {
     EXPECT_NE(page.find("`" + std::string(stack.name) + "`"), std::string::npos) << stack.name;
