@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -22,6 +21,7 @@
 #include "gpu/gemm_image.h"
 #include "gpu/gemm_tensor.h"
 #include "gpu/launch.h"
+#include "tests/gpu/bench_options.h"
 #include "tests/gpu/timing.h"
 
 namespace fp4proof::gpu {
@@ -154,12 +154,6 @@ Result time_case(const Case& c, int runs) {
   return times;
 }
 
-struct Options {
-  int runs = 15;
-  std::string_view only;
-  const char* json = nullptr;
-};
-
 void report(std::FILE* json, const Case& c, const Result& result) {
   const int products = find_correction_stack(c.stack)->residual.is_on() ? 2 : 1;
   const double operations =
@@ -177,7 +171,7 @@ void report(std::FILE* json, const Case& c, const Result& result) {
                static_cast<long long>(c.k), result.milliseconds, result.images, rate);
 }
 
-void run(const Options& options) {
+void run(const BenchOptions& options) {
   std::FILE* const json = options.json == nullptr ? nullptr : std::fopen(options.json, "w");
   if (options.json != nullptr && json == nullptr) throw std::runtime_error(std::string("cannot write ") + options.json);
   for (const Case& c : cases) {
@@ -187,32 +181,12 @@ void run(const Options& options) {
   if (json != nullptr) std::fclose(json);
 }
 
-Options options_of(int count, char** words) {
-  Options options;
-  for (int i = 1; i < count; i += 2) {
-    const std::string_view name = words[i];
-    if (i + 1 == count) throw std::runtime_error("no value for " + std::string(name));
-    const char* value = words[i + 1];
-    if (name == "--runs") {
-      options.runs = std::atoi(value);
-    } else if (name == "--only") {
-      options.only = value;
-    } else if (name == "--json") {
-      options.json = value;
-    } else {
-      throw std::runtime_error("unknown option " + std::string(name));
-    }
-  }
-  if (options.runs <= 0) throw std::runtime_error("numbers start at 1");
-  return options;
-}
-
 }  // namespace
 }  // namespace fp4proof::gpu
 
 int main(int count, char** words) {
   try {
-    fp4proof::gpu::run(fp4proof::gpu::options_of(count, words));
+    fp4proof::gpu::run(fp4proof::gpu::bench_options(count, words));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_gemm: %s\n", error.what());
     return 1;
