@@ -24,6 +24,7 @@ extern const Verb plugin_guardian_verb;
 extern const Verb plugin_host_verb;
 extern const Verb process_host_verb;
 extern const Verb quantize_verb;
+extern const Verb report_verb;
 extern const Verb reproduce_verb;
 extern const Verb run_verb;
 extern const Verb selftest_verb;

@@ -9,15 +9,15 @@ namespace fp4proof {
 
 namespace {
 
-constexpr double label_width = 310;
-constexpr double number_width = 92;
 constexpr double row_height = 20;
 constexpr double bar_height = 13;
 constexpr double total_gap = 8;
+constexpr double title_height = 26;
 constexpr double legend_y = 44;
+constexpr double legend_line = 18;
 constexpr double headings_y = 72;
 constexpr double rows_top = 82;
-constexpr std::size_t label_characters = 44;
+constexpr double character_width = 7;
 
 double length_of(const BarRow& row) {
   double sum = 0;
@@ -29,7 +29,10 @@ class Drawing {
  public:
   Drawing(const BarChart& chart, double width) : chart_(chart), width_(width) {
     const auto numbers = static_cast<double>(chart.number_headings.size());
-    bars_width_ = width - label_width - number_width * numbers;
+    bars_width_ = width - chart.label_width - chart.number_width * numbers;
+    lower_ = chart.title.empty() ? -title_height : 0;
+    legend_ = legend();
+    top_ = rows_top + lower_;
     double longest = chart.mark.value_or(0);
     for (const BarRow& row : chart.rows) longest = std::max(longest, length_of(row));
     if (longest <= 0) longest = 1;
@@ -39,7 +42,7 @@ class Drawing {
 
   SvgDrawing result() {
     std::string rows;
-    double y = rows_top;
+    double y = top_;
     for (const BarRow& row : chart_.rows) {
       if (row.is_total) {
         y += total_gap;
@@ -52,24 +55,38 @@ class Drawing {
   }
 
  private:
-  double x(double value) const { return label_width + value / high_ * (bars_width_ - 24); }
+  double x(double value) const { return chart_.label_width + value / high_ * (bars_width_ - 24); }
 
-  std::string head() const {
-    std::string svg = svg_text(0, 16, chart_.title, "font-size=\"15\" font-weight=\"600\"");
+  /// Names of the parts, in as many lines as they need; what is below them moves down.
+  std::string legend() {
+    std::string svg;
     double at = 0;
     for (const BarPart& part : chart_.parts) {
-      svg += svg_rect(at, legend_y - 11, 12, 12, part.colour);
-      svg += svg_text(at + 18, legend_y, part.name, "class=\"tick\"");
-      at += 34 + 7.6 * static_cast<double>(part.name.size());
+      const double length = 34 + 7.6 * static_cast<double>(part.name.size());
+      if (at > 0 && at + length > width_) {
+        at = 0;
+        lower_ += legend_line;
+      }
+      svg += svg_rect(at, legend_y + lower_ - 11, 12, 12, part.colour);
+      svg += svg_text(at + 18, legend_y + lower_, part.name, "class=\"tick\"");
+      at += length;
     }
+    return svg;
+  }
+
+  std::string head() const {
+    std::string svg;
+    if (!chart_.title.empty()) svg += svg_text(0, 16, chart_.title, "font-size=\"15\" font-weight=\"600\"");
+    svg += legend_;
     for (std::size_t i = 0; i < chart_.number_headings.size(); ++i) {
-      svg += svg_text(number_x(i), headings_y, chart_.number_headings[i], "text-anchor=\"end\" class=\"tick\"");
+      svg +=
+          svg_text(number_x(i), headings_y + lower_, chart_.number_headings[i], "text-anchor=\"end\" class=\"tick\"");
     }
     return svg;
   }
 
   double number_x(std::size_t column) const {
-    return label_width + bars_width_ + number_width * static_cast<double>(column + 1);
+    return chart_.label_width + bars_width_ + chart_.number_width * static_cast<double>(column + 1);
   }
 
   std::string axis(double bottom) const {
@@ -77,7 +94,7 @@ class Drawing {
     const auto lines = static_cast<int>(std::lround(high_ / step_));
     for (int i = 0; i <= lines; ++i) {
       const double at = x(i * step_);
-      svg += svg_line(at, rows_top, at, bottom, fmt::format("stroke=\"{}\"", palette::rule));
+      svg += svg_line(at, top_, at, bottom, fmt::format("stroke=\"{}\"", palette::rule));
       svg += svg_text(at, bottom + 16, fmt::format("{:g}", i * step_), "text-anchor=\"middle\" class=\"tick\"");
     }
     svg += svg_text(x(high_ / 2), bottom + 36, chart_.axis_label, "text-anchor=\"middle\" class=\"label\"");
@@ -87,7 +104,8 @@ class Drawing {
   std::string bar(const BarRow& row, double top) const {
     const char* weight = row.is_total ? "font-weight=\"600\" " : "";
     const double baseline = top + 13;
-    std::string svg = svg_text(label_width - 10, baseline, elided(row.label, label_characters),
+    const auto characters = static_cast<std::size_t>(chart_.label_width / character_width);
+    std::string svg = svg_text(chart_.label_width - 10, baseline, elided(row.label, characters),
                                fmt::format("{}text-anchor=\"end\" font-size=\"11\"", weight));
     double from = 0;
     for (std::size_t i = 0; i < row.values.size(); ++i) {
@@ -105,13 +123,16 @@ class Drawing {
 
   std::string mark(double bottom) const {
     if (!chart_.mark) return {};
-    return svg_line(x(*chart_.mark), rows_top - 4, x(*chart_.mark), bottom,
+    return svg_line(x(*chart_.mark), top_ - 4, x(*chart_.mark), bottom,
                     fmt::format("stroke=\"{}\" stroke-width=\"1.5\"", palette::ink));
   }
 
   const BarChart& chart_;
   double width_;
   double bars_width_;
+  double lower_;  ///< what everything below the title stands lower than usual
+  double top_;    ///< of the first row
+  std::string legend_;
   double step_;
   double high_;
 };

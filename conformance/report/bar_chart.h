@@ -23,15 +23,17 @@ struct BarRow {
 };
 
 struct BarChart {
-  std::string title;
+  std::string title;       ///< empty: none
   std::string axis_label;  ///< what the length of a bar means, with its unit
   std::vector<BarPart> parts;
   std::vector<std::string> number_headings;
   std::vector<BarRow> rows;
   std::optional<double> mark;  ///< a value marked by a dark line through all bars
+  double label_width = 310;    ///< of the column of names
+  double number_width = 92;    ///< of each column of numbers
 };
 
-/// The chart, `width` wide (>= 700) and as high as its rows need.
+/// The chart, `width` wide and as high as its rows need. What the columns leave is for the bars: 300 at least.
 SvgDrawing draw(const BarChart& chart, double width);
 
 }  // namespace fp4proof

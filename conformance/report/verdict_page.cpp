@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "conformance/report/failing_table_part.h"
+#include "conformance/report/page_frame.h"
 #include "conformance/report/page_text.h"
 #include "conformance/report/verdict_matrix_part.h"
 #include "conformance/report/verdict_page_style.h"
 #include "conformance/report/worst_case_part.h"
-#include "conformance/report/xml_text.h"
 
 namespace fp4proof::report {
 
@@ -33,11 +33,11 @@ struct Look {
 };
 
 Look look_of(const std::string& verdict) {
-  if (verdict == "PASS") return {"pass", "<path d=\"M24 41l11 11 22-24\"/>"};
-  if (verdict == "FAIL") return {"fail", "<path d=\"M27 27l26 26M53 27l-26 26\"/>"};
-  if (verdict == "STATISTICAL") return {"info", "<path d=\"M24 46c8-18 12 8 20-6s10-10 13-6\"/>"};
-  if (verdict == "INCOMPLETE") return {"warn", "<path d=\"M26 40h28\" stroke-dasharray=\"1 13\"/>"};
-  return {"fail", "<path d=\"M40 23v20M40 57v.5\"/>"};
+  if (verdict == "PASS") return {"pass", marks::tick};
+  if (verdict == "FAIL") return {"fail", marks::cross};
+  if (verdict == "STATISTICAL") return {"info", marks::wave};
+  if (verdict == "INCOMPLETE") return {"warn", marks::dots};
+  return {"fail", marks::exclamation};
 }
 
 std::vector<const Json*> failing_tables(const Json& document) {
@@ -92,11 +92,9 @@ class Page {
   std::string text() const {
     const std::string title =
         fmt::format("{}: {} \u2013 fp4proof", text_at(document_, "verdict"), elided(subject_name(document_), 80));
-    return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-           xml_text(title) + "</title>\n<style>" + verdict_page_style + "</style>\n</head>\n<body>\n<main>\n" +
-           subject() + verdict() + counts() + faults() + matrix() + failures() + mismatches() + waivers() +
-           provenance() + "</main>\n</body>\n</html>\n";
+    return html_document(
+        title, verdict_page_style,
+        subject() + verdict() + counts() + faults() + matrix() + failures() + mismatches() + waivers() + provenance());
   }
 
  private:
@@ -115,11 +113,8 @@ class Page {
     const std::string word = text_at(document_, "verdict");
     const Look look = look_of(word);
     const auto code = integer_at(document_, "exit_code").value_or(0);
-    return fmt::format(
-        "<section class=\"card verdict {}\"><svg class=\"mark\" viewBox=\"0 0 80 80\" aria-hidden=\"true\">"
-        "<circle cx=\"40\" cy=\"40\" r=\"35\"/>{}</svg><div class=\"word\"><b>{}</b><span>exit code {}, {}</span></div>"
-        "<div class=\"why\">{}</div></section>\n",
-        look.style, look.mark, shown(word, 20), code, exit_code_name(code), why());
+    return to_html(
+        {look.style, look.mark, shown(word, 20), fmt::format("exit code {}, {}", code, exit_code_name(code)), why()});
   }
 
   /// The most useful sentence first: a diagnosis, else the reason of the exit code, else what fails most.

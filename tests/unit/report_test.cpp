@@ -14,6 +14,7 @@
 #include "conformance/report/histogram.h"
 #include "conformance/report/line_chart.h"
 #include "conformance/report/svg.h"
+#include "conformance/report/value_axis.h"
 
 namespace fp4proof {
 namespace {
@@ -169,6 +170,100 @@ TEST(LineChart, DrawsSeriesAndBands) {
   EXPECT_EQ(count(svg, "<circle"), 3U);
   EXPECT_EQ(count(svg, "opacity=\"0.15\""), 1U);
   EXPECT_EQ(count(svg, ">a &amp; b<"), 1U);
+}
+
+std::vector<std::string> texts_of(const ValueAxis& axis) {
+  std::vector<std::string> texts;
+  for (const AxisTick& tick : axis.ticks()) texts.push_back(tick.text);
+  return texts;
+}
+
+ValueRange range_of(const std::vector<double>& numbers, bool positive = false) {
+  ValueRange range(positive);
+  range.add(numbers);
+  return range;
+}
+
+TEST(ValueAxis, RoundTicksAroundAndWithin) {
+  const ValueAxis around = ValueAxis::around(range_of({-0.03, 0.31, 0.1}), 5);
+  EXPECT_EQ(texts_of(around), (std::vector<std::string>{"-0.1", "0", "0.1", "0.2", "0.3", "0.4"}));
+  EXPECT_DOUBLE_EQ(around.share(-0.1), 0);
+  EXPECT_DOUBLE_EQ(around.share(0.4), 1);
+  const ValueAxis within = ValueAxis::within(range_of({0, 150}), 4);
+  EXPECT_EQ(texts_of(within), (std::vector<std::string>{"0", "50", "100", "150"}));
+}
+
+TEST(ValueAxis, EqualAndMissingNumbers) {
+  for (const auto& numbers : std::vector<std::vector<double>>{{}, {0}, {-2, -2}, {1e-300}}) {
+    const ValueAxis axis = ValueAxis::around(range_of(numbers), 5);
+    EXPECT_GE(axis.ticks().size(), 2U);
+    for (const double number : numbers) {
+      EXPECT_GE(axis.share(number), 0);
+      EXPECT_LE(axis.share(number), 1);
+    }
+  }
+}
+
+TEST(ValueAxis, Logarithmic) {
+  const ValueAxis wide = ValueAxis::logarithmic(range_of({1e-6, 0, -1, 2e-2}, true));
+  EXPECT_EQ(texts_of(wide), (std::vector<std::string>{"1e-6", "1e-5", "0.0001", "0.001", "0.01", "0.1"}));
+  EXPECT_DOUBLE_EQ(wide.share(1e-6), 0);
+  EXPECT_NEAR(wide.share(1e-2), 0.8, 1e-12);
+  const ValueAxis narrow = ValueAxis::logarithmic(range_of({0.03, 0.3}, true));
+  EXPECT_EQ(texts_of(narrow), (std::vector<std::string>{"0.02", "0.05", "0.1", "0.2", "0.5"}));
+}
+
+LineChart logarithmic_chart() {
+  LineChart chart;
+  chart.has_log_y = true;
+  chart.has_round_x = true;
+  chart.series = {{"s", {1, 2, 3}, {0.1, 0, 10}, {0.05, 0, 5}, {0.2, 1, 20}, "currentColor", "4 2", "own"}};
+  return chart;
+}
+
+TEST(LineChart, LeavesOutWhatALogarithmicAxisHasNoPlaceFor) {
+  const std::string svg = draw(logarithmic_chart()).body;
+  EXPECT_EQ(count(svg, "<circle"), 2U);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+  EXPECT_EQ(count(svg, "<polygon"), 1U);
+  EXPECT_EQ(count(svg, ">s at 3: 10 (5 to 20)<"), 1U);
+  EXPECT_EQ(count(svg, "<g class=\"own\">"), 1U);
+  EXPECT_EQ(count(svg, "stroke-dasharray=\"4 2\""), 1U);
+}
+
+TEST(LineChart, FewPointsOfLongSeries) {
+  LineChart chart;
+  chart.y_step = 0;
+  chart.most_points = 10;
+  chart.series.resize(1);
+  for (int i = 1; i <= 101; ++i) {
+    chart.series[0].x.push_back(i);
+    chart.series[0].y.push_back(i);
+  }
+  const std::string svg = draw(chart).body;
+  EXPECT_EQ(count(svg, "<circle"), 10U);
+  EXPECT_EQ(count(svg, "> at 101: 101<"), 1U);
+}
+
+TEST(LineChart, LabelsStayInside) {
+  LineChart chart;
+  for (const char* name : {"a", "b", "c"}) chart.series.push_back({name, {0, 1}, {1, 0}});
+  const std::string svg = draw(chart).body;
+  EXPECT_EQ(count(svg, "y=\"424.0\""), 1U);  // at the bottom edge 420
+  EXPECT_EQ(count(svg, "y=\"406.0\""), 1U);
+  EXPECT_EQ(count(svg, "y=\"388.0\""), 1U);
+}
+
+TEST(BarChart, LegendTakesAsManyLinesAsItNeeds) {
+  BarChart chart;
+  for (int i = 0; i < 12; ++i) chart.parts.push_back({"a part of the bar", "#123456"});
+  chart.rows.push_back({"row", std::vector<double>(12, 1.0), {}, false});
+  const SvgDrawing several = draw(chart, 700);
+  chart.parts.resize(1);
+  chart.rows[0].values.resize(1);
+  const SvgDrawing one = draw(chart, 700);
+  EXPECT_EQ(several.height - one.height, 2 * 18);
 }
 
 }  // namespace

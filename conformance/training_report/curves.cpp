@@ -1,0 +1,153 @@
+#include "conformance/training_report/curves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace fp4proof::training_report {
+
+namespace {
+
+constexpr std::uint64_t smoothed_from = 60;
+constexpr std::size_t window = 10;
+
+constexpr std::array<Role, 4> all_roles = {{
+    {"rollout activations", [](const QuantLine& l) { return l.product == "rollout" && l.operand == "activation"; }},
+    {"forward activations", [](const QuantLine& l) { return l.product == "forward" && l.operand == "activation"; }},
+    {"weights", [](const QuantLine& l) { return l.operand == "weight"; }},
+    {"gradients", [](const QuantLine& l) { return l.operand == "gradient"; }},
+}};
+
+std::vector<double> smoothed(const std::vector<double>& values) {
+  std::vector<double> means;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t first = i + 1 < window ? 0 : i + 1 - window;
+    double sum = 0;
+    for (std::size_t j = first; j <= i; ++j) sum += values[j];
+    means.push_back(sum / static_cast<double>(i + 1 - first));
+  }
+  return means;
+}
+
+std::string absent(const char* file) { return fmt::format("Without {}", file); }
+
+void add(Curve& curve, std::int64_t step, double value) {
+  curve.steps.push_back(static_cast<double>(step));
+  curve.values.push_back(value);
+}
+
+}  // namespace
+
+CurveOf of_steps(double StepLine::*number) {
+  return [number](const TrainingRun& run) {
+    Curve curve;
+    if (run.steps.empty()) curve.missing = "Stopped before the first step was saved";
+    for (const StepLine& line : run.steps) add(curve, line.step, line.*number);
+    if (run.planned_steps > smoothed_from) curve.values = smoothed(curve.values);
+    return curve;
+  };
+}
+
+CurveOf of_greedy(double Greedy::*number) {
+  return [number](const TrainingRun& run) {
+    Curve curve;
+    for (const StepLine& line : run.steps) {
+      if (line.greedy) add(curve, line.step, (*line.greedy).*number);
+    }
+    if (curve.steps.empty()) curve.missing = "Not evaluated yet";
+    return curve;
+  };
+}
+
+CurveOf of_gradients(double GradientLine::*number) {
+  return [number](const TrainingRun& run) {
+    Curve curve;
+    if (!run.gradients) curve.missing = absent("gradients.csv");
+    for (const GradientLine& line : run.gradients.value_or(std::vector<GradientLine>())) {
+      add(curve, line.step, line.*number);
+    }
+    if (curve.steps.empty() && curve.missing.empty()) curve.missing = "Not measured yet";
+    return curve;
+  };
+}
+
+CurveOf of_random_gradients(std::optional<double> GradientLine::*number) {
+  return [number](const TrainingRun& run) {
+    Curve curve;
+    if (!run.gradients) curve.missing = absent("gradients.csv");
+    for (const GradientLine& line : run.gradients.value_or(std::vector<GradientLine>())) {
+      if (line.*number) add(curve, line.step, *(line.*number));
+    }
+    if (curve.steps.empty() && curve.missing.empty()) curve.missing = "Rounds nothing at random in training";
+    return curve;
+  };
+}
+
+std::span<const Role> roles() { return all_roles; }
+
+std::string missing_role(const TrainingRun& run, const Role& role) {
+  if (!run.quant) return absent("quant.csv");
+  if (run.quant->empty()) return "Codes nothing";
+  return std::ranges::any_of(*run.quant, role.has) ? std::string() : fmt::format("Codes no {}", role.name);
+}
+
+CurveOf of_deadzone(const Role& role) {
+  return [role](const TrainingRun& run) {
+    Curve curve;
+    curve.missing = missing_role(run, role);
+    if (!curve.missing.empty()) return curve;
+    struct Sum {
+      double elements = 0;
+      double inside = 0;
+    };
+    std::map<std::int64_t, Sum> sums;
+    for (const QuantLine& line : *run.quant) {
+      if (!role.has(line)) continue;
+      sums[line.step].elements += line.elements;
+      sums[line.step].inside += line.elements * line.deadzone_fraction;
+    }
+    for (const auto& [step, sum] : sums) add(curve, step, sum.elements == 0 ? 0 : sum.inside / sum.elements);
+    return curve;
+  };
+}
+
+std::optional<double> mean_error(const RunGroup& group, const Role& role, double QuantLine::*number) {
+  double sum = 0;
+  double count = 0;
+  for (const TrainingRun* run : group.runs) {
+    if (!run->quant) continue;
+    for (const QuantLine& line : *run->quant) {
+      if (!role.has(line)) continue;
+      sum += line.*number;
+      ++count;
+    }
+  }
+  if (count == 0) return std::nullopt;
+  return sum / count;
+}
+
+GroupCurve curve_of(const RunGroup& group, const CurveOf& curve) {
+  GroupCurve result;
+  result.series.name = group.name;
+  std::map<double, std::vector<double>> values;
+  for (const TrainingRun* run : group.runs) {
+    const Curve one = curve(*run);
+    if (result.missing.empty()) result.missing = one.missing;
+    for (std::size_t i = 0; i < one.steps.size(); ++i) values[one.steps[i]].push_back(one.values[i]);
+  }
+  if (!values.empty()) result.missing.clear();
+  for (const auto& [step, at_step] : values) {
+    double sum = 0;
+    for (const double value : at_step) sum += value;
+    result.series.x.push_back(step);
+    result.series.y.push_back(sum / static_cast<double>(at_step.size()));
+    if (group.runs.size() == 1) continue;
+    result.series.low.push_back(*std::ranges::min_element(at_step));
+    result.series.high.push_back(*std::ranges::max_element(at_step));
+  }
+  return result;
+}
+
+}  // namespace fp4proof::training_report
