@@ -8,6 +8,7 @@
 
 #include "conformance/cli/common_options.h"
 #include "conformance/cli/progress.h"
+#include "conformance/cli/train_options.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/cli/version.h"
 #include "conformance/corrections/plan_json.h"
@@ -25,45 +26,20 @@ namespace fp4proof::cli {
 namespace {
 
 struct Options {
-  std::string preset = "micro";
+  TrainOptions train;
   std::string plan;
-  std::string backend = "reference";
   std::string out;
   std::string warm_start;
-  std::string loss;
   std::uint64_t seed = 1;
-  std::int64_t steps = 0;  ///< 0: as the preset says
-  float outlier_gain = 0;  ///< 0: as the preset says
-  std::int64_t measure_every = 10;
   bool resume = false;
 };
-
-Result<training::Config> config_of(const Options& options) {
-  const training::Config* preset = training::find_preset(options.preset);
-  if (preset == nullptr) {
-    std::string names;
-    for (const training::Config& config : training::presets()) names += fmt::format(" {}", config.preset);
-    return Error{ErrorKind::usage, fmt::format("no preset {}; there are{}", quote(options.preset), names)};
-  }
-  training::Config config = *preset;
-  config.seed = options.seed;
-  if (options.steps != 0) config.reinforcement.steps = options.steps;
-  if (options.outlier_gain != 0) config.model.outlier_gain = options.outlier_gain;
-  if (options.loss.empty()) return config;
-  for (std::size_t i = 0; i < EnumNames<training::LossForm>::names.size(); ++i) {
-    if (EnumNames<training::LossForm>::names[i] != options.loss) continue;
-    config.reinforcement.loss = static_cast<training::LossForm>(i);
-    return config;
-  }
-  return Error{ErrorKind::usage, fmt::format("no loss {}; there are decoupled, ppo, tis and mis", quote(options.loss))};
-}
 
 Result<void> write_facts(const Options& options, const training::Config& config, const PrecisionPlan& plan,
                          const fp4proof_training& backend) {
   const nlohmann::json facts = {
-      {"format", "fp4proof-run/1"},   {"tool_version", tool_version},
-      {"preset", options.preset},     {"config", training::config_to_json(config)},
-      {"plan", plan_to_json(plan)},   {"backend", {{"name", backend.name}, {"description", backend.description}}},
+      {"format", "fp4proof-run/1"},     {"tool_version", tool_version},
+      {"preset", options.train.preset}, {"config", training::config_to_json(config)},
+      {"plan", plan_to_json(plan)},     {"backend", {{"name", backend.name}, {"description", backend.description}}},
       {"host", verdict::host_facts()}};
   std::error_code failure;
   std::filesystem::create_directories(options.out, failure);
@@ -76,15 +52,15 @@ Result<void> write_facts(const Options& options, const training::Config& config,
 }
 
 Result<ExitCode> run(const Options& options, Session& session) {
-  const auto config = config_of(options);
+  const auto config = config_of(options.train, options.seed);
   if (!config) return config.error();
   const auto plan = find_plan_or_file(options.plan);
   if (!plan) return plan.error();
-  const auto backend = training::load_backend(options.backend);
+  const auto backend = training::load_backend(options.train.backend);
   if (!backend) return backend.error();
 
   training::RunOptions run_options{*config, **plan, options.out, options.warm_start, options.resume};
-  run_options.measure_every = options.measure_every;
+  run_options.measure_every = options.train.measure_every;
   if (const auto fits = training::check_run(run_options); !fits) return fits.error();
   if (const auto written = write_facts(options, *config, **plan, **backend); !written) return written.error();
   training::Operators operators(**backend);
@@ -107,37 +83,23 @@ constexpr const char* help =
     "  fp4proof train --preset micro --plan hif4+resq --seed 2 --out run2\n"
     "  fp4proof train --preset micro --plan hif4+resq --seed 2 --out run2 --resume      after a kill\n"
     "  fp4proof train --preset micro --plan mxfp4 --backend ./libgpu.so --out gpu\n"
-    "The same preset, plan and seed give the same digest on every backend. docs/training.md describes the files.";
+    "--steps 0 makes the warm start alone. The same preset, plan and seed give the same digest on every backend. "
+    "docs/training.md describes the files.";
 
 Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();
   command.description("Train a small policy by reinforcement, forward and backward in a precision plan.");
   command.footer(help);
-  command
-      .add_option("--preset", options->preset, "tiny, tiny-moe, micro, micro-moe, mid, mid-moe or gpu (default: micro)")
-      ->option_text("P");
+  add_train_options(command, options->train, 0);
   command.add_option("--plan", options->plan, "Named precision plan, or a plan file")
       ->required()
       ->option_text("PLAN REQUIRED");
-  command.add_option("--backend", options->backend, "`reference`, or a library (default: reference)")->option_text("B");
   command.add_option("--out", options->out, "Folder of the run")->required()->option_text("DIR REQUIRED");
   command.add_option("--seed", options->seed, "Seed of every random number (default: 1)")
       ->check(decimal_number(false))
       ->option_text("S");
-  command.add_option("--steps", options->steps, "Steps of reinforcement (default: as the preset)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 19))
-      ->option_text("N");
-  command.add_option("--loss", options->loss, "decoupled, ppo, tis or mis (default: decoupled)")->option_text("FORM");
-  command.add_option("--outlier-gain", options->outlier_gain, "Gain of the outlier channels; 1: none (default: 8)")
-      ->check(CLI::Range(1.0F, 256.0F))
-      ->option_text("X");
   command.add_option("--warm-start", options->warm_start, "Begin from the warm_start.safetensors of another run")
       ->option_text("FILE");
-  command
-      .add_option("--measure-every", options->measure_every,
-                  "Measure coding errors, gradients and times on step 1 and every Nth; 0: never (default: 10)")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 19))
-      ->option_text("N");
   command.add_flag("--resume", options->resume, "Go on in DIR after a kill, with the same bits");
   session.add_threads_option(command);
   return [options, &session] { return run(*options, session); };

@@ -18,6 +18,7 @@ extern const Verb generate_verb;
 extern const Verb info_verb;
 extern const Verb lint_verb;
 extern const Verb list_verb;
+extern const Verb merge_sweeps_verb;
 extern const Verb merge_verb;
 extern const Verb minimize_verb;
 extern const Verb plugin_guardian_verb;
@@ -29,6 +30,7 @@ extern const Verb reproduce_verb;
 extern const Verb run_verb;
 extern const Verb selftest_verb;
 extern const Verb study_verb;
+extern const Verb sweep_verb;
 extern const Verb train_verb;
 extern const Verb verify_verb;
 
