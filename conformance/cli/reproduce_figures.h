@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "conformance/cli/exit_code.h"
 #include "conformance/cli/session.h"
@@ -14,11 +15,13 @@ struct ReproduceOptions {
   std::string figure;
   std::string svg;
   std::string markdown;
+  std::vector<std::string> runs;
   std::uint64_t seed = 1;
   bool json = false;
 };
 
 Result<ExitCode> reproduce_hif4_figure3(const ReproduceOptions& options, Session& session);
 Result<ExitCode> reproduce_corrections(const ReproduceOptions& options, Session& session);
+Result<ExitCode> reproduce_training(const ReproduceOptions& options, Session& session);
 
 }  // namespace fp4proof::cli

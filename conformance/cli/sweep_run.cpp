@@ -10,10 +10,10 @@
 #include <system_error>
 
 #include "conformance/cli/progress.h"
-#include "conformance/sweep/csv_columns.h"
 #include "conformance/sweep/run_result.h"
 #include "conformance/sweep/sweep_folder.h"
 #include "conformance/sweep/tasks.h"
+#include "conformance/training_report/training_run.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof::cli {
@@ -150,9 +150,8 @@ class Conductor {
     std::string text = fmt::format("{} of {} runs", ended, outcomes_.size());
     for (std::size_t i = 0; i < std::min(running.size(), most_remarks); ++i) {
       const SweepRun& run = ahead[running[i]]->run;
-      const auto steps = sweep::CsvColumns::read(folder_of(run) / "steps.csv");
-      const auto rewards = steps ? steps->numbers("reward") : steps.error();
-      text += rewards && !rewards->empty() ? fmt::format("  {} {:.3f}", run.folder, rewards->back()) : "";
+      const auto read = training_report::read_training_run(folder_of(run));
+      text += read && !read->steps.empty() ? fmt::format("  {} {:.3f}", run.folder, read->steps.back().reward) : "";
     }
     return text;
   }

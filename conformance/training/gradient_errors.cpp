@@ -1,5 +1,6 @@
 #include "conformance/training/gradient_errors.h"
 
+#include "conformance/training/record_files.h"
 #include "formats/strict_math.h"
 
 namespace fp4proof::training {
@@ -112,7 +113,7 @@ std::vector<GradientError> GradientErrors::measure(std::span<const std::int32_t>
     all.add(sums);
     errors.push_back(error_of((*parameters_)[i].name, sums, counted));
   }
-  errors.push_back(error_of("all", all, counted));
+  errors.push_back(error_of(all_parameters, all, counted));
   return errors;
 }
 

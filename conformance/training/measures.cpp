@@ -5,6 +5,7 @@
 #include <charconv>
 #include <functional>
 
+#include "conformance/training/record_files.h"
 #include "conformance/training/text_file.h"
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/bytes.h"
@@ -13,16 +14,6 @@
 namespace fp4proof::training {
 
 namespace {
-
-constexpr const char* quant_file = "quant.csv";
-constexpr const char* gradients_file = "gradients.csv";
-constexpr const char* operators_file = "operators.csv";
-
-constexpr std::string_view quant_header =
-    "step,product,operand,tensor,profile,stack,elements,excluded,deadzone_fraction,relative_error,scale_bias,deadzone,"
-    "grid,saturated\n";
-constexpr std::string_view gradients_header = "step,tensor,cosine,norm_ratio,error,repeats,bias,variance\n";
-constexpr std::string_view operators_header = "operator,calls,seconds,share\n";
 
 std::string line_of(std::int64_t step, const CodingError& line) {
   const portable::ErrorSplit& split = line.error.split;
@@ -47,8 +38,9 @@ Result<void> read_lines(const std::filesystem::path& path, std::string_view head
   const Error damaged{ErrorKind::corrupt,
                       fmt::format("{} is no record of a run; start again in another folder", quote_path(path))};
   std::string_view text = *content;
-  if (!text.starts_with(header)) return damaged;
-  text.remove_prefix(header.size());
+  const std::string first_line = std::string(header) + "\n";
+  if (!text.starts_with(first_line)) return damaged;
+  text.remove_prefix(first_line.size());
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos || !add(text.substr(0, end + 1))) return damaged;
@@ -92,10 +84,10 @@ Result<void> Measures::end() {
   return {};
 }
 
-std::string Measures::operators_csv() const {
+std::string Measures::operator_lines() const {
   double all = 0;
   for (const OperatorTime& time : times_.times()) all += time.seconds;
-  std::string text(operators_header);
+  std::string text;
   for (const OperatorTime& time : times_.times()) {
     text += fmt::format("{},{},{:.6f},{:.4f}\n", time.name, time.calls, time.seconds, time.seconds / all);
   }
@@ -103,12 +95,12 @@ std::string Measures::operators_csv() const {
 }
 
 Result<void> Measures::save(const std::filesystem::path& folder) const {
-  const auto write = [&](const char* name, const std::string& text) {
-    return write_file(folder / name, bytes_of(text));
+  const auto write = [&](const char* name, std::string_view header, const std::string& lines) {
+    return write_file(folder / name, bytes_of(fmt::format("{}\n{}", header, lines)));
   };
-  if (const auto done = write(quant_file, std::string(quant_header) + quant_lines_); !done) return done;
-  if (const auto done = write(gradients_file, std::string(gradients_header) + gradient_lines_); !done) return done;
-  return write(operators_file, operators_csv());
+  if (const auto done = write(quant_file, quant_header, quant_lines_); !done) return done;
+  if (const auto done = write(gradients_file, gradients_header, gradient_lines_); !done) return done;
+  return write(operators_file, operators_header, operator_lines());
 }
 
 Result<void> Measures::load(const std::filesystem::path& folder, std::int64_t last_step) {

@@ -46,7 +46,7 @@ class Measures : public StepWatch {
     CodingErrors* codings_;
   };
 
-  std::string operators_csv() const;
+  std::string operator_lines() const;
 
   Operators* operators_;
   Config config_;

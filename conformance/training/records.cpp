@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "conformance/training/record_files.h"
 #include "conformance/training/text_file.h"
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/bytes.h"
@@ -17,9 +18,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view trace_format = "fp4proof-trace/1";
-constexpr std::string_view csv_header =
-    "step,reward,loss,entropy,k1,k3,max_difference,ratio_p99,clip_fraction,length,live_groups,noise_sigma,"
-    "gradient_norm,learning_rate,seconds,greedy_rollout,greedy_training,greedy_bf16";
 constexpr std::size_t reward_column = 1;
 constexpr std::size_t first_evaluation_column = 15;
 constexpr std::size_t columns = 18;
@@ -84,7 +82,7 @@ void Records::add(const StepRecord& r, const std::optional<Evaluation>& evaluati
 void Records::add(const TraceStep& step) { steps_.push_back(step); }
 
 std::string Records::csv() const {
-  std::string text(csv_header);
+  std::string text(steps_header);
   for (const Row& row : rows_) text += "\n" + row.line;
   return text + "\n";
 }
@@ -120,14 +118,14 @@ json Records::summary() const {
 }
 
 Result<void> Records::save(const std::filesystem::path& folder) const {
-  if (const Result<void> done = write_file(folder / "steps.csv", bytes_of(csv())); !done) return done;
-  return write_file(folder / "trace.json", bytes_of(one_step_a_line(trace())));
+  if (const Result<void> done = write_file(folder / steps_file, bytes_of(csv())); !done) return done;
+  return write_file(folder / trace_file, bytes_of(one_step_a_line(trace())));
 }
 
 Result<Records> Records::load(const std::filesystem::path& folder, std::int64_t last_step) {
   Records records;
-  const auto trace_path = folder / "trace.json";
-  const auto csv_path = folder / "steps.csv";
+  const auto trace_path = folder / trace_file;
+  const auto csv_path = folder / steps_file;
   const auto trace_text = content_of(trace_path);
   const auto csv_text = content_of(csv_path);
   if (!trace_text) return damaged(trace_path);
@@ -143,7 +141,7 @@ Result<Records> Records::load(const std::filesystem::path& folder, std::int64_t 
   std::istringstream lines(*csv_text);
   std::string line;
   std::getline(lines, line);
-  if (line != csv_header) return damaged(csv_path);
+  if (line != steps_header) return damaged(csv_path);
   while (std::getline(lines, line) && static_cast<std::int64_t>(records.rows_.size()) < last_step) {
     const auto cells = cells_of(line);
     if (cells.size() != columns) return damaged(csv_path);

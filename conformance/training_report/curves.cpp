@@ -113,13 +113,14 @@ CurveOf of_deadzone(const Role& role) {
   };
 }
 
-std::optional<double> mean_error(const RunGroup& group, const Role& role, double QuantLine::*number) {
+std::optional<double> mean_error(const RunGroup& group, const std::function<bool(const QuantLine&)>& counts,
+                                 double QuantLine::*number) {
   double sum = 0;
   double count = 0;
   for (const TrainingRun* run : group.runs) {
     if (!run->quant) continue;
     for (const QuantLine& line : *run->quant) {
-      if (!role.has(line)) continue;
+      if (!counts(line)) continue;
       sum += line.*number;
       ++count;
     }

@@ -37,7 +37,8 @@ std::span<const Role> roles();
 CurveOf of_deadzone(const Role& role);
 
 /// The mean of a number of all tensors of the role on all measured steps; nothing where there are none.
-std::optional<double> mean_error(const RunGroup& group, const Role& role, double QuantLine::*number);
+std::optional<double> mean_error(const RunGroup& group, const std::function<bool(const QuantLine&)>& counts,
+                                 double QuantLine::*number);
 
 /// Why runs have no lines of that role, "" where they have.
 std::string missing_role(const TrainingRun& run, const Role& role);

@@ -101,13 +101,6 @@ std::vector<RunGroup> divided(const Runs& runs, const std::string& name) {
   return groups;
 }
 
-double mean_of_last(const std::vector<StepLine>& steps, double StepLine::*number) {
-  const std::size_t counted = std::min(last_steps, steps.size());
-  double sum = 0;
-  for (std::size_t i = steps.size() - counted; i < steps.size(); ++i) sum += steps[i].*number;
-  return sum / static_cast<double>(counted);
-}
-
 }  // namespace
 
 std::string identity_of(const TrainingRun& run) {
@@ -140,6 +133,13 @@ const TrainingRun* bf16_of(const TrainingRun& run, std::span<const TrainingRun> 
     if (fits && (found == nullptr || other.backend == run.backend)) found = &other;
   }
   return found;
+}
+
+double mean_of_last(const std::vector<StepLine>& steps, double StepLine::*number) {
+  const std::size_t counted = std::min(last_steps, steps.size());
+  double sum = 0;
+  for (std::size_t i = steps.size() - counted; i < steps.size(); ++i) sum += steps[i].*number;
+  return sum / static_cast<double>(counted);
 }
 
 std::optional<double> final_reward(const TrainingRun& run) {

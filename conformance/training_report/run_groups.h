@@ -32,4 +32,7 @@ const TrainingRun* bf16_of(const TrainingRun& run, std::span<const TrainingRun> 
 std::optional<double> final_reward(const TrainingRun& run);
 std::optional<double> final_k3(const TrainingRun& run);
 
+/// The mean of a number over the last 20 steps of a run that has steps.
+double mean_of_last(const std::vector<StepLine>& steps, double StepLine::*number);
+
 }  // namespace fp4proof::training_report

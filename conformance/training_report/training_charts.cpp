@@ -172,14 +172,14 @@ class Charts {
     chart.number_width = 68;
     Remarks remarks;
     for (const RunGroup& group : groups_) {
-      const auto error = mean_error(group, role, &QuantLine::relative_error);
+      const auto error = mean_error(group, role.has, &QuantLine::relative_error);
       if (!error) {
         remarks[missing_role(*group.runs.front(), role)].push_back(group.name);
         continue;
       }
       std::vector<double> parts;
       for (const auto part : {&QuantLine::scale_bias, &QuantLine::deadzone, &QuantLine::grid}) {
-        parts.push_back(100 * *mean_error(group, role, part));
+        parts.push_back(100 * *mean_error(group, role.has, part));
       }
       chart.rows.push_back({group.name, parts, {fmt::format("{:.3g}", 100 * *error)}, false});
     }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "conformance/training/record_files.h"
 #include "conformance/training_report/csv_records.h"
 #include "conformance/training_report/record_file.h"
 #include "conformance/vectors/os_error.h"
@@ -18,24 +19,10 @@ namespace {
 using nlohmann::json;
 using std::filesystem::path;
 
-constexpr const char* run_file = "run.json";
-constexpr const char* steps_file = "steps.csv";
-constexpr const char* summary_file = "summary.json";
-constexpr const char* quant_file = "quant.csv";
-constexpr const char* gradients_file = "gradients.csv";
-constexpr const char* operators_file = "operators.csv";
-constexpr std::array files = {run_file,   steps_file,     summary_file,  "trace.json",
+using namespace training;  // the names of files and the first lines of tables
+
+constexpr std::array files = {run_file,   steps_file,     summary_file,  trace_file,
                               quant_file, gradients_file, operators_file};
-constexpr std::string_view run_format = "fp4proof-run/1";
-constexpr std::string_view steps_header =
-    "step,reward,loss,entropy,k1,k3,max_difference,ratio_p99,clip_fraction,length,live_groups,noise_sigma,"
-    "gradient_norm,learning_rate,seconds,greedy_rollout,greedy_training,greedy_bf16";
-constexpr std::string_view quant_header =
-    "step,product,operand,tensor,profile,stack,elements,excluded,deadzone_fraction,relative_error,scale_bias,deadzone,"
-    "grid,saturated";
-constexpr std::string_view gradients_header = "step,tensor,cosine,norm_ratio,error,repeats,bias,variance";
-constexpr std::string_view operators_header = "operator,calls,seconds,share";
-constexpr const char* all_parameters = "all";
 
 StepLine step_line(CsvLine& line) {
   StepLine step;
@@ -94,7 +81,7 @@ std::optional<GradientLine> gradient_line(CsvLine& line) {
   gradient.cosine = line.number();
   if (std::abs(gradient.cosine) > 1 + 1e-6) line.refuse("the cosine lies beyond 1");
   gradient.norm_ratio = line.size();
-  line.size();   // error
+  gradient.error = line.size();
   line.count();  // repeats
   gradient.bias = line.size_or_nothing();
   gradient.variance = line.size_or_nothing();
@@ -165,6 +152,7 @@ Result<void> read_summary(TrainingRun& run) {
   if (!record) return record.error();
   Summary summary;
   summary.final_reward = record->fraction("/final_reward");
+  summary.mean_reward = record->fraction("/mean_reward");
   summary.digest = record->digest("/digest");
   if (record->has("/steps_to_0.8")) summary.steps_to_goal = record->count("/steps_to_0.8");
   const std::uint64_t steps = record->count("/steps");
@@ -243,7 +231,7 @@ Result<std::vector<TrainingRun>> read_training_runs(const std::vector<std::strin
       if (!read.insert(std::filesystem::weakly_canonical(run_folder, ignored)).second) continue;
       auto run = read_training_run(run_folder);
       if (!run) return run.error();
-      runs.push_back(*std::move(run));
+      if (run->planned_steps != 0) runs.push_back(*std::move(run));
     }
   }
   return runs;

@@ -50,6 +50,7 @@ struct GradientLine {
   std::int64_t step = 0;
   double cosine = 0;
   double norm_ratio = 0;
+  double error = 0;  ///< |g - g0| / |g0|
   std::optional<double> bias;
   std::optional<double> variance;
 };
@@ -61,6 +62,7 @@ struct OperatorLine {
 
 struct Summary {
   double final_reward = 0;
+  double mean_reward = 0;
   std::optional<std::uint64_t> steps_to_goal;
   std::string digest;
 };
@@ -91,7 +93,8 @@ std::span<const char* const> record_files();
 /// Reads the folder. `corrupt` error, with file and line, for any file that is not as this version writes it.
 Result<TrainingRun> read_training_run(const std::filesystem::path& folder);
 
-/// Every run in these folders and the folders in them, in order of path, each once. Links to folders are not followed.
+/// Every run in these folders and the folders in them, in order of path, each once. Links to folders are not followed,
+/// warm starts of a sweep are left out.
 /// `usage` error for a folder that is missing or holds none.
 Result<std::vector<TrainingRun>> read_training_runs(const std::vector<std::string>& folders);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """fp4proof sweep and merge-sweeps: files and numbers, killed runs, killed sweeps, shards, refusals.
 
-Usage: sweep_test.py FP4PROOF VECTORS
+Usage: sweep_test.py FP4PROOF VECTORS EXAMPLES
 """
 
 import csv
@@ -18,8 +18,10 @@ import tempfile
 import time
 
 import command
+import yaml
 
 VECTORS = pathlib.Path()
+EXAMPLES = pathlib.Path()
 SETTINGS = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
 PLANS = ["bf16", "mxfp4", "rollout-mxfp4/train-bf16"]
 ARGUMENTS = ["sweep", "--preset", "tiny", "--plans", ",".join(PLANS), "--seeds", "1-2"]
@@ -67,6 +69,11 @@ class Sweep(command.CommandTest):
     def copy(self, name):
         shutil.copytree(self.whole, self.folder / name)
         return self.folder / name
+
+    def warm(self, name, *seeds):
+        """A folder in which the warm starts of these seeds are made."""
+        for seed in seeds:
+            shutil.copytree(self.whole / f"warm-start-{seed}", self.folder / name / f"warm-start-{seed}")
 
     def read(self, path):
         return json.loads((self.folder / path).read_text())
@@ -177,12 +184,14 @@ class Sweep(command.CommandTest):
         self.assertEqual(self.names(), [])
 
     def test_a_killed_run_is_tried_again(self):
+        self.warm("out", 1, 2)
         process = self.start("out", *ARGUMENTS, "--jobs", "1")
         os.kill(self.await_child(process, "out/1-mxfp4"), signal.SIGKILL)
         self.assertEqual(process.wait(timeout=120), 0)
         self.assert_whole("out")
 
     def test_a_run_killed_twice_fails(self):
+        self.warm("out", 1, 2)
         process = self.start("out", *ARGUMENTS, "--jobs", "1")
         killed = self.await_child(process, "out/1-mxfp4")
         os.kill(killed, signal.SIGKILL)
@@ -214,6 +223,7 @@ class Sweep(command.CommandTest):
         self.assertEqual(failed.err.count("its warm start ended with exit code 2: fp4proof: error:"), len(FOLDERS))
 
     def test_an_ended_sweep_takes_its_runs_along_and_goes_on(self):
+        self.warm("out", 1, 2)
         for number in (signal.SIGKILL, signal.SIGINT):
             process = self.start("out", *ARGUMENTS, "--jobs", "2")
             child = self.await_child(process, f"out/{FOLDERS[1 if number == signal.SIGKILL else 4]}")
@@ -234,7 +244,8 @@ class Sweep(command.CommandTest):
         self.assertFalse((self.folder / "out" / "sweep.json").exists())
 
     def test_shards_make_the_whole(self):
-        for shard in (1, 2, 3):
+        for shard, seeds in ((1, [1]), (2, [1, 2]), (3, [2])):
+            self.warm(f"part{shard}", *seeds)
             self.sweep(0, f"part{shard}", "--shard", f"{shard}/3")
         self.assertFalse((self.folder / "part1" / "warm-start-2").exists())
         missing = self.expect_error(5, ["run 3 (" + FOLDERS[2], "run 4 (2-bf16)"], "merge-sweeps", "part3", "part1",
@@ -246,6 +257,38 @@ class Sweep(command.CommandTest):
         self.assertFalse(list((self.folder / "merged").rglob("*.safetensors")))
         self.sweep(0, "merged")
         self.assert_whole("merged")
+
+    def script(self, text, **variables):
+        """Runs a script of an example with the command under test in the folder and in PATH."""
+        (self.folder / "fp4proof").unlink(missing_ok=True)
+        (self.folder / "fp4proof").symlink_to(command.BINARY)
+        settings = {**SETTINGS, "PATH": f"{self.folder}:{SETTINGS['PATH']}", "PRESET": "tiny", "SEEDS": "1-2",
+                    "PLANS": ",".join(PLANS), **variables}
+        outcome = subprocess.run(["bash", "-e", "-c", text], cwd=self.folder, env=settings, capture_output=True,
+                                 timeout=300)
+        self.assertEqual(outcome.returncode, 0, outcome.stderr.decode())
+
+    def test_the_array_of_slurm(self):
+        text = (EXAMPLES / "slurm" / "sweep.sbatch").read_text()
+        for task, seed in (("1", 1), ("2", 2)):
+            self.warm(f"sweep/part-{task}", seed)
+            self.script(text, SLURM_ARRAY_TASK_ID=task, SLURM_ARRAY_TASK_COUNT="2", SLURM_CPUS_PER_TASK="2")
+        (merging,) = [line for line in text.splitlines() if "--wrap" in line]
+        self.script(merging.split('"')[1])
+        self.assert_whole("sweep/whole")
+
+    def test_the_matrix_of_github(self):
+        jobs = yaml.safe_load((EXAMPLES / "ci" / "github-sweep.yml").read_text())
+        shards = jobs["jobs"]["shard"]["strategy"]["matrix"]["shard"]
+        count = str(jobs["env"]["SHARDS"])
+        self.assertEqual([str(shard) for shard in shards][-1], count)
+        scripts = {step["name"]: step.get("run") for job in jobs["jobs"].values() for step in job["steps"]}
+        for shard in shards:
+            self.warm("part", 1, 2)
+            self.script(scripts["Make the runs"], SHARD=str(shard), SHARDS=count)
+            (self.folder / "part").rename(self.folder / f"part-{shard}")
+        self.script(scripts["Put them together"])
+        self.assert_whole("sweep")
 
     def test_merging_refuses(self):
         other = self.copy("other")
@@ -270,7 +313,7 @@ class Sweep(command.CommandTest):
         self.refused(["fp5"], "new", "--plans", "bf16,fp5")
         self.refused(["mxfp4", "given twice"], "new", "--plans", "mxfp4,mxfp4")
         self.refused(["empty item"], "new", "--plans", "mxfp4,")
-        self.refused(["no preset"], "new", "--preset", "small")
+        self.expect_error(2, ["no preset"], "sweep", "--preset", "small", "--out", "new")
         self.refused(["no loss"], "new", "--loss", "grpo")
         self.refused(["intervals"], "new", "--plans", "mxfp4+aqn", "--steps", "2")
         for seeds in ("x", "3-1", "1-", "-1", "1-2-3", "99999999999999999999"):
@@ -307,5 +350,6 @@ class Sweep(command.CommandTest):
 
 
 if __name__ == "__main__":
+    EXAMPLES = pathlib.Path(sys.argv.pop(3)).resolve()
     VECTORS = pathlib.Path(sys.argv.pop(2)).resolve()
     command.main()
