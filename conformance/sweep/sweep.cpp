@@ -30,7 +30,7 @@ SweepRun run_of(const Sweep& sweep, std::uint64_t seed, const json& plan) {
   return {0, seed, name, folder_of(seed, name), std::move(facts)};
 }
 
-Result<void> check_plans(const std::vector<json>& plans, const std::string& label) {
+Result<void> check_plans(const json& plans, const std::string& label) {
   for (const json& plan : plans) {
     const Result<void> form = check_name_form(plan.at("name").get<std::string>(), label);
     if (!form) return Error{ErrorKind::corrupt, form.error().message};
@@ -74,7 +74,7 @@ Result<Sweep> sweep_from_json(const json& value, const std::string& label) {
       if (!seed.is_number_unsigned()) return damaged("a seed is no number from 0 up");
       sweep.seeds.push_back(seed);
     }
-    sweep.plans = value.at("plans").get<std::vector<json>>();
+    sweep.plans = value.at("plans").get<json::array_t>();
     if (sweep.steps() < 1 || sweep.seeds.empty() || sweep.plans.empty()) return damaged("it has no run");
     if (sweep.plans.size() > most_runs / sweep.seeds.size()) return damaged("it has too many runs");
     if (const Result<void> sound = check_plans(sweep.plans, label); !sound) return sound.error();

@@ -20,7 +20,7 @@ struct Sweep {
   /// as training::config_to_json() but without the seed.
   nlohmann::json settings;
   std::vector<std::uint64_t> seeds;
-  std::vector<nlohmann::json> plans;  ///< as plan_to_json(); their names differ
+  nlohmann::json plans = nlohmann::json::array();  ///< each as plan_to_json(); their names differ
 
   bool operator==(const Sweep&) const = default;
   std::int64_t steps() const { return settings.at("config").at("reinforcement").at("steps"); }
