@@ -24,6 +24,9 @@ Result<json> trace_of(const TrainingRun& run) {
   return parse_strict_json(*text, quote_path(path), deepest);
 }
 
+/// Throws where there is none.
+std::string text_of(const json& value, const char* name) { return value.at(name).get<std::string>(); }
+
 /// The first tensor of a step whose digests differ.
 std::string first_tensor(const json& a, const json& b) {
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -33,13 +36,13 @@ std::string first_tensor(const json& a, const json& b) {
 }
 
 std::string difference_of(const json& a, const json& b) {
-  if (a.at("warm_start") != b.at("warm_start")) return "the warm start";
+  if (text_of(a, "warm_start") != text_of(b, "warm_start")) return "the warm start";
   const json& steps_a = a.at("steps");
   const json& steps_b = b.at("steps");
   for (std::size_t i = 0; i < std::min(steps_a.size(), steps_b.size()); ++i) {
     const json& step_a = steps_a.at(i);
     const json& step_b = steps_b.at(i);
-    if (step_a.at("chain") == step_b.at("chain")) continue;
+    if (text_of(step_a, "chain") == text_of(step_b, "chain")) continue;
     return fmt::format("step {}, {}", step_a.at("step").get<std::int64_t>(),
                        first_tensor(step_a.at("tensors"), step_b.at("tensors")));
   }

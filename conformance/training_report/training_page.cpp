@@ -90,15 +90,16 @@ std::string tables(std::span<const TrainingRun> runs, std::span<const RunGroup> 
       "the "
       "bf16 run of the same preset and seed, in percentage points. Steps to 0.8: the first step with such a "
       "reward.</p>\n";
+  const bool has_seeds = std::ranges::any_of(groups, [](const RunGroup& group) { return group.runs.size() > 1; });
   std::string html;
-  if (runs.size() > groups.size()) {
+  if (has_seeds) {
     html +=
         "<h2>Plans</h2>\n<section class=\"card\">" + group_table(groups, runs, styles) + explanation + "</section>\n";
   }
   html += fmt::format("<h2>Runs</h2>\n<section class=\"card\"><details{}><summary>{}</summary>",
                       runs.size() <= most_open_rows ? " open=\"open\"" : "", grouped(runs.size(), "run"));
   html += run_table(runs, equal) + "</details>";
-  if (runs.size() <= groups.size()) html += explanation;
+  if (!has_seeds) html += explanation;
   return html + "</section>\n";
 }
 
