@@ -146,8 +146,12 @@ int answer(std::string_view option, std::string_view preset, std::vector<std::st
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   const std::vector<std::string_view> words(argv + 1, argv + argc);
-  if (words.size() > 1 && (words[0] == "--check" || words[0] == "--update")) {
+  const bool asked = words.size() > 1 && (words[0] == "--check" || words[0] == "--update");
+  if (!asked) return RUN_ALL_TESTS();
+  try {
     return fp4proof::training::answer(words[0], words[1], {words.begin() + 2, words.end()});
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
   }
-  return RUN_ALL_TESTS();
 }
