@@ -9,6 +9,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import statistics
@@ -144,15 +145,21 @@ class Sweep(command.CommandTest):
                 path = out / f"{seed}-{plan.replace('/', '@')}" / "summary.json"
                 path.write_text(json.dumps({**json.loads(path.read_text()), "final_reward": value}))
         for seed, shift in ((1, 0.0), (2, 0.5)):
+            coded = [
+                (1, "rollout,activation", 0.25 + shift, 0.125, 0.5, 0.25),
+                (1, "rollout,weight", 1, 100, 100, 100),
+                (1, "forward,activation", 1, 100, 100, 100),
+                (10, "rollout,activation", 0.5 - shift, 0.375, 0.5, 0.75),
+            ]
             (out / f"{seed}-mxfp4" / "quant.csv").write_text(
-                "step,product,operand,tensor,deadzone_fraction,scale_bias,deadzone,grid\n"
-                f"1,rollout,activation,a,{0.25 + shift},0.125,0.5,0.25\n"
-                "1,rollout,weight,a,100,100,100,100\n"
-                "1,forward,activation,a,100,,100,100\n"
-                f"10,rollout,activation,a,{0.75 + shift},0.375,0.5,0.75\n"
+                "step,product,operand,tensor,profile,stack,elements,excluded,deadzone_fraction,relative_error,"
+                "scale_bias,deadzone,grid,saturated\n"
+                + "".join(f"{step},{role},a,mxfp4/rceil,none,64,0,{fraction},1,{bias},{deadzone},{grid},0\n"
+                          for step, role, fraction, bias, deadzone, grid in coded)
             )
             (out / f"{seed}-mxfp4" / "gradients.csv").write_text(
-                f"step,tensor,cosine\n1,w,100\n1,all,{0.5 - shift}\n10,all,1.0\n"
+                "step,tensor,cosine,norm_ratio,error,repeats,bias,variance\n"
+                f"1,w,0.25,1,1,1,,\n1,all,{0.5 - shift},1,1,1,,\n10,all,1.0,1,1,1,,\n"
             )
         summary = json.loads(self.sweep(0, "out", "--json").out)["summary"]
         lines = {line["plan"]: line for line in summary}
@@ -161,7 +168,7 @@ class Sweep(command.CommandTest):
         self.assertEqual(lines["mxfp4"]["final_reward"], 0.3125)
         self.assertAlmostEqual(lines["mxfp4"]["spread"], statistics.stdev([0.25, 0.375]))
         self.assertEqual([lines[plan]["gap"] for plan in PLANS], [0.0, 31.25, 12.5])
-        self.assertEqual(lines["mxfp4"]["deadzone_fraction"], 0.75)
+        self.assertEqual(lines["mxfp4"]["deadzone_fraction"], 0.375)
         self.assertEqual(lines["mxfp4"]["scale_bias"], 0.25)
         self.assertEqual((lines["mxfp4"]["deadzone"], lines["mxfp4"]["grid"]), (0.5, 0.5))
         self.assertEqual(lines["mxfp4"]["gradient_cosine"], 0.625)
@@ -293,7 +300,7 @@ class Sweep(command.CommandTest):
     def test_merging_refuses(self):
         other = self.copy("other")
         path = other / "1-mxfp4" / "summary.json"
-        path.write_text(path.read_text().replace('"digest": "', '"digest": "f'))
+        path.write_text(re.sub('(?<="digest": ").', lambda digit: "1" if digit[0] == "0" else "0", path.read_text()))
         self.expect_error(7, ["1-mxfp4", "different results"], "merge-sweeps", self.whole, "other", "--out", "new")
         document = json.loads((other / "sweep.json").read_text())
         document["settings"]["config"]["reinforcement"]["steps"] = 7
