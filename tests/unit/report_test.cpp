@@ -250,9 +250,9 @@ TEST(LineChart, LabelsStayInside) {
   LineChart chart;
   for (const char* name : {"a", "b", "c"}) chart.series.push_back({name, {0, 1}, {1, 0}});
   const std::string svg = draw(chart).body;
-  EXPECT_EQ(count(svg, "y=\"424.0\""), 1U);  // at the bottom edge 420
-  EXPECT_EQ(count(svg, "y=\"406.0\""), 1U);
-  EXPECT_EQ(count(svg, "y=\"388.0\""), 1U);
+  EXPECT_EQ(count(svg, "y=\"424.0\" fill="), 1U);  // at the bottom edge 420
+  EXPECT_EQ(count(svg, "y=\"406.0\" fill="), 1U);
+  EXPECT_EQ(count(svg, "y=\"388.0\" fill="), 1U);
 }
 
 TEST(BarChart, LegendTakesAsManyLinesAsItNeeds) {
