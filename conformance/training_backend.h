@@ -5,10 +5,10 @@
  *
  *     const fp4proof_training *fp4proof_open_training(uint32_t host_version);
  *
- * A table is valid until close(). Every pointer in a call is memory of the backend, made by allocate(), dense and
- * row-major, of binary32 numbers unless stated otherwise. Calls return at once and run in the order in which they were
- * made; synchronize() and the copies wait for everything before them.
- * A row is a token: rows = sequences x positions, position fastest.
+ * A table is valid until close(); the library may be opened again behind it. Every pointer in a call is memory of the
+ * backend, made by allocate(), dense and row-major, of binary32 numbers unless stated otherwise. Calls return at once
+ * and run in the order in which they were made; synchronize() and the copies wait for everything before them. A row is
+ * a token: rows = sequences x positions, position fastest.
  *
  * Each struct starts with its size in bytes. Later versions append fields and functions and never change what stands
  * here; a missing function means that the backend does not offer it.

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "conformance/cli/bit_difference.h"
 #include "conformance/cli/check_list.h"
 #include "conformance/cli/common_options.h"
 #include "conformance/cli/tensor_reading.h"
 #include "conformance/cli/tensor_source.h"
 #include "conformance/cli/verbs.h"
+#include "conformance/vectors/bit_units.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof::cli {

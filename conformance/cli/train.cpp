@@ -31,15 +31,29 @@ struct Options {
   std::string out;
   std::string warm_start;
   std::uint64_t seed = 1;
+  std::int64_t keep_every = 0;
   bool resume = false;
 };
 
+/// A path as another working folder finds it.
+std::string lasting_path(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
 Result<void> write_facts(const Options& options, const training::Config& config, const PrecisionPlan& plan,
                          const fp4proof_training& backend) {
+  const std::string& library = options.train.backend;
   const nlohmann::json facts = {
-      {"format", "fp4proof-run/1"},     {"tool_version", tool_version},
-      {"preset", options.train.preset}, {"config", training::config_to_json(config)},
-      {"plan", plan_to_json(plan)},     {"backend", {{"name", backend.name}, {"description", backend.description}}},
+      {"format", "fp4proof-run/1"},
+      {"tool_version", tool_version},
+      {"preset", options.train.preset},
+      {"config", training::config_to_json(config)},
+      {"plan", plan_to_json(plan)},
+      {"backend",
+       {{"name", backend.name},
+        {"description", backend.description},
+        {"library", library == "reference" ? library : lasting_path(library)}}},
+      {"warm_start", options.warm_start.empty() ? nlohmann::json() : nlohmann::json(lasting_path(options.warm_start))},
       {"host", verdict::host_facts()}};
   std::error_code failure;
   std::filesystem::create_directories(options.out, failure);
@@ -61,6 +75,7 @@ Result<ExitCode> run(const Options& options, Session& session) {
 
   training::RunOptions run_options{*config, **plan, options.out, options.warm_start, options.resume};
   run_options.measure_every = options.train.measure_every;
+  run_options.keep_every = options.keep_every;
   if (const auto fits = training::check_run(run_options); !fits) return fits.error();
   if (const auto written = write_facts(options, *config, **plan, **backend); !written) return written.error();
   training::Operators operators(**backend);
@@ -100,6 +115,11 @@ Action add(CLI::App& command, Session& session) {
       ->option_text("S");
   command.add_option("--warm-start", options->warm_start, "Begin from the warm_start.safetensors of another run")
       ->option_text("FILE");
+  command
+      .add_option("--keep-every", options->keep_every,
+                  "Keep the checkpoint of every Nth step; 0: of the last one (default: 0)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 19))
+      ->option_text("N");
   command.add_flag("--resume", options->resume, "Go on in DIR after a kill, with the same bits");
   session.add_threads_option(command);
   return [options, &session] { return run(*options, session); };

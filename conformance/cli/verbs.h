@@ -8,6 +8,7 @@
 namespace fp4proof::cli {
 
 extern const Verb compare_verb;
+extern const Verb compare_training_verb;
 extern const Verb decompose_verb;
 extern const Verb dequantize_verb;
 extern const Verb diff_verb;

@@ -76,6 +76,10 @@ Result<CheckpointState> state_of(const SafetensorsFile& file, const std::string&
 
 }  // namespace
 
+std::filesystem::path kept_checkpoint(const std::filesystem::path& folder, std::int64_t step) {
+  return folder / fmt::format("checkpoint-{:06}.safetensors", step);
+}
+
 Result<void> save_checkpoint(const std::filesystem::path& path, Operators& operators, const Parameters& parameters,
                              const CheckpointState& state) {
   std::vector<std::vector<float>> contents;

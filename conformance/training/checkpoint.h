@@ -18,6 +18,9 @@ struct CheckpointState {
   std::string identity;     ///< what the run is: a checkpoint of another run is refused
 };
 
+/// Where a run keeps the checkpoint of a step, beside the last one: `checkpoint-000120.safetensors`.
+std::filesystem::path kept_checkpoint(const std::filesystem::path& folder, std::int64_t step);
+
 /// Writes a safetensors file: NAME, NAME.first_moment and NAME.second_moment of every parameter, the state as metadata.
 Result<void> save_checkpoint(const std::filesystem::path& path, Operators& operators, const Parameters& parameters,
                              const CheckpointState& state);

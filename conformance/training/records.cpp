@@ -9,7 +9,6 @@
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/bytes.h"
 #include "conformance/vectors/os_error.h"
-#include "conformance/vectors/strict_json.h"
 
 namespace fp4proof::training {
 
@@ -17,12 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view trace_format = "fp4proof-trace/1";
 constexpr std::size_t reward_column = 1;
 constexpr std::size_t first_evaluation_column = 15;
 constexpr std::size_t columns = 18;
-
-std::string hex(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
 
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells(1);
@@ -36,36 +32,8 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-/// The text of a trace with each of its steps on a line.
-std::string one_step_a_line(json trace) {
-  const json steps = std::move(trace["steps"]);
-  trace.erase("steps");
-  std::string text = trace.dump();
-  text.back() = ',';
-  text += "\"steps\": [";
-  for (std::size_t i = 0; i < steps.size(); ++i) text += (i == 0 ? "\n" : ",\n") + steps[i].dump();
-  return text + "\n]}\n";
-}
-
 Error damaged(const std::filesystem::path& path) {
   return {ErrorKind::corrupt, fmt::format("{} is no record of a run; start again in another folder", quote_path(path))};
-}
-
-Result<std::vector<TraceStep>> steps_of(const json& steps, std::int64_t last_step, const Error& error) {
-  std::vector<TraceStep> result;
-  try {
-    for (const json& entry : steps) {
-      TraceStep step{entry.at("step"), {}, std::stoull(entry.at("chain").get<std::string>(), nullptr, 16)};
-      if (step.step > last_step) break;
-      for (const json& tensor : entry.at("tensors")) {
-        step.tensors.emplace_back(tensor.at(0), std::stoull(tensor.at(1).get<std::string>(), nullptr, 16));
-      }
-      result.push_back(std::move(step));
-    }
-  } catch (const std::exception&) {
-    return error;
-  }
-  return result;
 }
 
 }  // namespace
@@ -79,7 +47,7 @@ void Records::add(const StepRecord& r, const std::optional<Evaluation>& evaluati
   rows_.push_back({line, r.reward, evaluation});
 }
 
-void Records::add(const TraceStep& step) { steps_.push_back(step); }
+void Records::add(const TraceStep& step) { trace_.steps.push_back(step); }
 
 std::string Records::csv() const {
   std::string text(steps_header);
@@ -87,20 +55,10 @@ std::string Records::csv() const {
   return text + "\n";
 }
 
-json Records::trace() const {
-  json steps = json::array();
-  for (const TraceStep& step : steps_) {
-    json tensors = json::array();
-    for (const auto& [name, digest] : step.tensors) tensors.push_back({name, hex(digest)});
-    steps.push_back({{"step", step.step}, {"chain", hex(step.chain)}, {"tensors", tensors}});
-  }
-  return {{"format", trace_format}, {"warm_start", hex(warm_start_chain_)}, {"digest", hex(chain())}, {"steps", steps}};
-}
-
 json Records::summary() const {
   constexpr std::size_t last_steps = 20;
   constexpr double goal = 0.8;
-  json summary = {{"steps", rows_.size()}, {"digest", hex(chain())}, {"steps_to_0.8", nullptr}};
+  json summary = {{"steps", rows_.size()}, {"digest", digest_text(chain())}, {"steps_to_0.8", nullptr}};
   double all = 0;
   double last = 0;
   const std::size_t counted = std::min(last_steps, rows_.size());
@@ -119,24 +77,20 @@ json Records::summary() const {
 
 Result<void> Records::save(const std::filesystem::path& folder) const {
   if (const Result<void> done = write_file(folder / steps_file, bytes_of(csv())); !done) return done;
-  return write_file(folder / trace_file, bytes_of(one_step_a_line(trace())));
+  return write_file(folder / trace_file, bytes_of(trace_text(trace_)));
 }
 
 Result<Records> Records::load(const std::filesystem::path& folder, std::int64_t last_step) {
   Records records;
-  const auto trace_path = folder / trace_file;
-  const auto csv_path = folder / steps_file;
-  const auto trace_text = content_of(trace_path);
-  const auto csv_text = content_of(csv_path);
-  if (!trace_text) return damaged(trace_path);
-  if (!csv_text) return damaged(csv_path);
-  const Result<json> trace = parse_strict_json(*trace_text, quote_path(trace_path), 8);
+  auto trace = read_trace(folder / trace_file);
   if (!trace) return trace.error();
-  if (!trace->is_object() || trace->value("format", "") != trace_format) return damaged(trace_path);
-  auto steps = steps_of(trace->value("steps", json::array()), last_step, damaged(trace_path));
-  if (!steps) return steps.error();
-  records.steps_ = *std::move(steps);
-  records.warm_start_chain_ = std::strtoull(trace->value("warm_start", "").c_str(), nullptr, 16);
+  const auto csv_path = folder / steps_file;
+  const auto csv_text = content_of(csv_path);
+  if (!csv_text) return damaged(csv_path);
+  const auto last = static_cast<std::size_t>(last_step);
+  if (trace->steps.size() < last) return damaged(folder / trace_file);
+  trace->steps.resize(last);
+  records.trace_ = *std::move(trace);
 
   std::istringstream lines(*csv_text);
   std::string line;
@@ -153,8 +107,7 @@ Result<Records> Records::load(const std::filesystem::path& folder, std::int64_t 
     }
     records.rows_.push_back(std::move(row));
   }
-  if (static_cast<std::int64_t>(records.rows_.size()) < last_step) return damaged(csv_path);
-  if (static_cast<std::int64_t>(records.steps_.size()) < last_step) return damaged(trace_path);
+  if (records.rows_.size() < last) return damaged(csv_path);
   return records;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/training/trace_file.h"
 #include "conformance/training/trainer.h"
 
 namespace fp4proof::training {
@@ -22,13 +23,13 @@ class Records {
  public:
   void add(const StepRecord& record, const std::optional<Evaluation>& evaluation, double seconds);
   void add(const TraceStep& step);
-  void warm_start_done(std::uint64_t chain) { warm_start_chain_ = chain; }
+  void warm_start_done(std::uint64_t chain) { trace_.warm_start = chain; }
 
   /// The chain behind the last step.
-  std::uint64_t chain() const { return steps_.empty() ? warm_start_chain_ : steps_.back().chain; }
+  std::uint64_t chain() const { return trace_.chain(); }
 
   std::string csv() const;
-  nlohmann::json trace() const;
+  const TraceFile& trace() const { return trace_; }
   /// Final reward (mean of the last 20 steps), mean reward, steps to a reward of 0.8, last evaluation, digest.
   nlohmann::json summary() const;
 
@@ -43,9 +44,8 @@ class Records {
     double reward = 0;
     std::optional<Evaluation> evaluation;
   };
-  std::uint64_t warm_start_chain_ = 0;
+  TraceFile trace_;
   std::vector<Row> rows_;
-  std::vector<TraceStep> steps_;
 };
 
 }  // namespace fp4proof::training

@@ -121,6 +121,9 @@ class Run {
       }
       records_.add(record, evaluation, seconds);
       if (const Result<void> sound = operators_.check(); !sound) return sound;
+      if (options_.keep_every != 0 && step % options_.keep_every == 0) {
+        if (const Result<void> kept = save_weights(kept_checkpoint(options_.folder, step), step); !kept) return kept;
+      }
       if (step % options_.checkpoint_every == 0 || step == settings.steps) {
         if (const Result<void> saved = save(step); !saved) return saved;
       }
@@ -136,7 +139,11 @@ class Run {
     if (measures_) {
       if (const Result<void> saved = measures_->save(options_.folder); !saved) return saved;
     }
-    return save_checkpoint(options_.folder / checkpoint_file, operators_, parameters_,
+    return save_weights(options_.folder / checkpoint_file, step);
+  }
+
+  Result<void> save_weights(const std::filesystem::path& path, std::int64_t step) {
+    return save_checkpoint(path, operators_, parameters_,
                            {reinforcement_phase, step, trace_.chain(), run_identity(config_, options_.plan)});
   }
 

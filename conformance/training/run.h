@@ -21,6 +21,8 @@ struct RunOptions {
   std::filesystem::path warm_start;
   bool resume = false;  ///< go on in the folder; without it a folder with a run is refused
   std::int64_t checkpoint_every = 10;
+  /// Keeps the checkpoint of every step that this divides; 0: the last one alone.
+  std::int64_t keep_every = 0;
   /// Measures (measures.h) on step 1 and every step that this divides; 0: never.
   std::int64_t measure_every = 0;
 };

@@ -27,7 +27,7 @@ Records finished(const RunOptions& options, const RunWatch& watch = {}) {
 
 /// Everything that a run writes but the column of times.
 std::string without_times(const Records& records) {
-  std::string text = records.trace().dump() + records.summary().dump();
+  std::string text = trace_text(records.trace()) + records.summary().dump();
   std::istringstream lines(records.csv());
   for (std::string line; std::getline(lines, line);) {
     std::istringstream cells(line);

@@ -5,7 +5,7 @@
 
 #include "conformance/vectors/bytes.h"
 
-namespace fp4proof::cli {
+namespace fp4proof {
 
 /// The differing units of two strings.
 struct BitDifference {
@@ -19,4 +19,4 @@ BitDifference compare_units(Bytes a, Bytes b, std::uint32_t unit_bits);
 /// The unit at `index`, little-endian.
 std::uint64_t unit_at(Bytes bytes, std::uint64_t index, std::uint32_t unit_bits);
 
-}  // namespace fp4proof::cli
+}  // namespace fp4proof

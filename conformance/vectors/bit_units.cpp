@@ -1,10 +1,10 @@
-#include "conformance/cli/bit_difference.h"
+#include "conformance/vectors/bit_units.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 
-namespace fp4proof::cli {
+namespace fp4proof {
 
 namespace {
 
@@ -34,4 +34,4 @@ BitDifference compare_units(Bytes a, Bytes b, std::uint32_t unit_bits) {
   return difference;
 }
 
-}  // namespace fp4proof::cli
+}  // namespace fp4proof
