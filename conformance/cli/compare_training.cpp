@@ -7,8 +7,8 @@
 
 #include "conformance/cli/progress.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/training/divergence.h"
-#include "conformance/training/divergence_report.h"
+#include "conformance/divergence/divergence.h"
+#include "conformance/divergence/divergence_report.h"
 #include "conformance/vectors/atomic_file.h"
 
 namespace fp4proof::cli {

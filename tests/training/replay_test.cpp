@@ -5,12 +5,12 @@
 
 #include <random>
 
-#include "conformance/training/call_trace.h"
+#include "conformance/divergence/call_trace.h"
+#include "conformance/divergence/reference_answer.h"
+#include "conformance/divergence/replay.h"
+#include "conformance/divergence/sum_orders.h"
 #include "conformance/training/coded.h"
-#include "conformance/training/reference_answer.h"
-#include "conformance/training/replay.h"
 #include "conformance/training/row_operators.h"
-#include "conformance/training/sum_orders.h"
 #include "formats/float_bits.h"
 #include "tests/training/on_reference.h"
 

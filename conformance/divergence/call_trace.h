@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "conformance/training/operator_tensors.h"
+#include "conformance/divergence/operator_tensors.h"
 #include "conformance/training/operators.h"
 
 namespace fp4proof::training {

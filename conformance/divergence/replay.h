@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/training/call_trace.h"
+#include "conformance/divergence/call_trace.h"
 
 namespace fp4proof::training {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "conformance/training/divergence.h"
+#include "conformance/divergence/divergence.h"
 
 namespace fp4proof::training {
 

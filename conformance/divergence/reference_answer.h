@@ -1,7 +1,7 @@
 #pragma once
 // A captured call, answered by the reference.
 
-#include "conformance/training/call_trace.h"
+#include "conformance/divergence/call_trace.h"
 #include "formats/result.h"
 
 namespace fp4proof::training {

@@ -1,4 +1,4 @@
-#include "conformance/training/reference_answer.h"
+#include "conformance/divergence/reference_answer.h"
 
 #include <cstring>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "conformance/training/call_trace.h"
+#include "conformance/divergence/call_trace.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,10 +1,10 @@
-#include "conformance/training/step_comparison.h"
+#include "conformance/divergence/step_comparison.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "conformance/training/reference_answer.h"
+#include "conformance/divergence/reference_answer.h"
 #include "conformance/vectors/bit_units.h"
 
 namespace fp4proof::training {

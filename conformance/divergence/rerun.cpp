@@ -1,4 +1,4 @@
-#include "conformance/training/rerun.h"
+#include "conformance/divergence/rerun.h"
 
 #include "conformance/training/checkpoint.h"
 #include "conformance/training/config_json.h"

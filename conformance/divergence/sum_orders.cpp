@@ -1,4 +1,4 @@
-#include "conformance/training/sum_orders.h"
+#include "conformance/divergence/sum_orders.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "conformance/training/element_text.h"
+#include "conformance/divergence/element_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "conformance/training/recorded_run.h"
+#include "conformance/divergence/recorded_run.h"
 
 #include <fmt/format.h>
 

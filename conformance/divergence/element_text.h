@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/training/operator_tensors.h"
+#include "conformance/divergence/operator_tensors.h"
 
 namespace fp4proof::training {
 

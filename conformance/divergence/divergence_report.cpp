@@ -1,4 +1,4 @@
-#include "conformance/training/divergence_report.h"
+#include "conformance/divergence/divergence_report.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <functional>
 #include <numeric>
 
-#include "conformance/training/element_text.h"
+#include "conformance/divergence/element_text.h"
 
 namespace fp4proof::training {
 

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "conformance/training/call_trace.h"
-#include "conformance/training/recorded_run.h"
-#include "conformance/training/replay.h"
-#include "conformance/training/rerun.h"
+#include "conformance/divergence/call_trace.h"
+#include "conformance/divergence/recorded_run.h"
+#include "conformance/divergence/replay.h"
+#include "conformance/divergence/rerun.h"
 
 namespace fp4proof::training {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "conformance/divergence/recorded_run.h"
 #include "conformance/training/load_backend.h"
-#include "conformance/training/recorded_run.h"
 #include "conformance/training/trainer.h"
 
 namespace fp4proof::training {

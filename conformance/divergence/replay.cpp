@@ -1,10 +1,10 @@
-#include "conformance/training/replay.h"
+#include "conformance/divergence/replay.h"
 
 #include <fmt/format.h>
 
 #include <bit>
 
-#include "conformance/training/element_text.h"
+#include "conformance/divergence/element_text.h"
 #include "conformance/verify/mismatch.h"
 #include "formats/philox.h"
 #include "formats/spec_corrections.h"

@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "conformance/training/element_text.h"
-#include "conformance/training/replay.h"
-#include "conformance/training/sum_orders.h"
+#include "conformance/divergence/element_text.h"
+#include "conformance/divergence/replay.h"
+#include "conformance/divergence/sum_orders.h"
 #include "conformance/verify/mismatch.h"
 #include "conformance/verify/quantized_view.h"
 #include "formats/spec_corrections.h"

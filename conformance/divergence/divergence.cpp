@@ -1,4 +1,4 @@
-#include "conformance/training/divergence.h"
+#include "conformance/divergence/divergence.h"
 
 #include <fmt/format.h>
 

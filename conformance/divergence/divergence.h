@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "conformance/training/recorded_run.h"
-#include "conformance/training/step_comparison.h"
+#include "conformance/divergence/recorded_run.h"
+#include "conformance/divergence/step_comparison.h"
 
 namespace fp4proof::training {
 

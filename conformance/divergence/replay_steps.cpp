@@ -5,8 +5,8 @@
 #include <array>
 #include <optional>
 
-#include "conformance/training/element_text.h"
-#include "conformance/training/replay.h"
+#include "conformance/divergence/element_text.h"
+#include "conformance/divergence/replay.h"
 #include "formats/strict_math.h"
 #include "reference/portable/gemm_rounded_sum.h"
 

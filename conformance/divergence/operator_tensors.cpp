@@ -1,4 +1,4 @@
-#include "conformance/training/operator_tensors.h"
+#include "conformance/divergence/operator_tensors.h"
 
 #include <algorithm>
 #include <array>
