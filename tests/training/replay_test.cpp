@@ -12,6 +12,7 @@
 #include "conformance/training/coded.h"
 #include "conformance/training/row_operators.h"
 #include "formats/float_bits.h"
+#include "formats/spec_profiles.h"
 #include "tests/training/on_reference.h"
 
 namespace fp4proof::training {
