@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 namespace fp4proof::training_report {
 
 namespace {
 
-using nlohmann::json;
 using Runs = std::vector<const TrainingRun*>;
 
 constexpr std::size_t last_steps = 20;
@@ -55,8 +55,7 @@ std::set<std::string> varying_members(std::span<const TrainingRun> runs, const s
   std::map<std::string, std::set<std::string>> values;
   for (const TrainingRun& run : runs) {
     if (run.preset != preset) continue;
-    const json members = run.config.flatten();
-    for (const auto& [pointer, value] : members.items()) values[pointer].insert(value.dump());
+    for (const auto& [pointer, value] : run.config) values[pointer].insert(value);
   }
   std::set<std::string> varying;
   for (const auto& [pointer, seen] : values) {
@@ -67,11 +66,11 @@ std::set<std::string> varying_members(std::span<const TrainingRun> runs, const s
 
 std::string name_of_group(const TrainingRun& run, const std::set<std::string>& varying) {
   std::string name = run.plan_name;
-  const json members = run.config.flatten();
   for (const std::string& pointer : varying) {
-    const auto found = members.find(pointer);
-    if (found == members.end()) continue;
-    const std::string value = found->is_string() ? found->get<std::string>() : found->dump();
+    const auto found = run.config.find(pointer);
+    if (found == run.config.end()) continue;
+    std::string_view value = found->second;
+    if (value.starts_with('"')) value = value.substr(1, value.size() - 2);
     name += fmt::format(", {} {}", pointer.substr(pointer.rfind('/') + 1), value);
   }
   return name;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "conformance/training/record_files.h"
@@ -124,11 +125,14 @@ Result<void> read_facts(TrainingRun& run) {
   run.backend = facts->text("/backend/name");
   run.seed = facts->count("/config/seed");
   run.planned_steps = facts->count("/config/reinforcement/steps");
-  run.plan = facts->object("/plan");
-  run.config = facts->object("/config");
+  json plan = facts->object("/plan");
+  json config = facts->object("/config");
   if (const auto sound = facts->check(); !sound) return sound;
-  for (const char* const words : {"name", "summary", "format"}) run.plan.erase(words);
-  run.config.erase("seed");
+  for (const char* const words : {"name", "summary", "format"}) plan.erase(words);
+  config.erase("seed");
+  run.plan = plan.dump();
+  const json members = config.flatten();
+  for (const auto& [pointer, value] : members.items()) run.config[pointer] = value.dump();
   return {};
 }
 

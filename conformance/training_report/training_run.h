@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -73,8 +73,8 @@ struct TrainingRun {
   std::string preset;
   std::string plan_name;
   std::string backend;
-  nlohmann::json plan;    ///< without name and words
-  nlohmann::json config;  ///< without the seed
+  std::string plan;                           ///< JSON, without name and words
+  std::map<std::string, std::string> config;  ///< JSON of each member by its pointer, without the seed
   std::uint64_t seed = 0;
   std::uint64_t planned_steps = 0;
   std::vector<StepLine> steps;  ///< empty: it stopped before the first checkpoint
