@@ -19,7 +19,7 @@ import safetensors_file as st
 
 EXPECTED = pathlib.Path(__file__).parent / "expected"
 
-VERBS = "list info quantize dequantize compare decompose study reproduce gemm generate verify merge lint diff selftest train sweep merge-sweeps".split()
+VERBS = "list info quantize dequantize compare decompose study reproduce gemm generate verify merge lint diff selftest train compare-training sweep merge-sweeps report".split()
 OCP = "quantize in.safetensors out.safetensors --profile mxfp4/ocp"
 EXPLAIN = "explain --profile mxfp4/rceil --correct"
 CASES = {

@@ -66,6 +66,7 @@ PlanCodings codings(std::string_view name) {
   PrecisionPlan plan;
   plan.rollout_activation.profile = name;
   plan.rollout_weight.profile = name;
+  plan.allow_batch_masks = true;  // a scale of the whole tensor mixes rows
   return *PlanCodings::of(plan);
 }
 
