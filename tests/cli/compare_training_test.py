@@ -169,16 +169,14 @@ class CompareTraining(command.CommandTest):
     def test_kept_checkpoints_are_where_a_rerun_begins(self):
         """The records say that the warm start was another one: only the checkpoint leads to step 3."""
         fault = "flipped-weight-bit"
-        self.train("faulty", "--backend", FAULTY_TRAINING, "--keep-every", "1", fault=fault)
+        borrowed = ["--warm-start", self.reference / "warm_start.safetensors"]
+        self.train("faulty", "--backend", FAULTY_TRAINING, "--keep-every", "1", *borrowed, fault=fault)
         (self.folder / "faulty" / "checkpoint-000003.safetensors").write_bytes(b"no checkpoint")
         self.changed("trace.json", (["warm_start"], "0" * 16))
         trace = self.folder / "faulty" / "trace.json"
         trace.write_text(json.dumps({**json.loads(trace.read_text()), "warm_start": "0" * 16}))
         report = self.compare(1, "copy", "faulty", fault=fault)
         self.assertEqual((report["step"]["number"], report["call"]["operator"]), (3, "adam"))
-        for step in (1, 2):
-            (self.folder / "faulty" / f"checkpoint-00000{step}.safetensors").unlink()
-        self.assertEqual(self.compare(7, "copy", "faulty", fault=fault)["not_reproduced"], "A")
 
     def test_a_longer_run(self):
         self.train("short", "--warm-start", self.reference / "warm_start.safetensors", steps=1)
