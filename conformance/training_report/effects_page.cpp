@@ -50,6 +50,16 @@ constexpr const char* gradients_text =
     "round\nstochastically, over 4 repeats.\n\n"
     "| plan | cosine | norm ratio | error | bias | variance |\n|---|---|---|---|---|---|\n";
 
+/// Text in which no bar ends the cell.
+std::string cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
 std::string spread_text(const Spread& spread) {
   return fmt::format("{:.3f} | {:.3f} to {:.3f}", spread.mean, spread.low, spread.high);
 }
@@ -99,7 +109,8 @@ std::string effects_markdown(std::span<const TrainingRun> runs, std::span<const 
   for (const PlanEffect& effect : effects) text += reward_row(effect);
   text += claims_text;
   for (const Claim& claim : claims) {
-    text += fmt::format("| {} | {} | {} | {} |\n", claim.claim, claim.published, claim.ours, text_of(claim.verdict));
+    text += fmt::format("| {} | {} | {} | {} |\n", cell(claim.claim), cell(claim.published), cell(claim.ours),
+                        text_of(claim.verdict));
   }
   text += pathways_text;
   for (const PlanEffect& effect : effects) text += pathway_rows(effect);
@@ -117,7 +128,7 @@ std::string reward_chart(std::span<const TrainingRun> runs, std::span<const std:
   chart.y_low = 0.3;
   chart.y_step = 0.1;
   chart.has_round_x = true;
-  chart.most_points = 0;
+  chart.most_points = 10;
   const std::vector<RunGroup> groups = group_runs(runs);
   for (const std::string_view plan : plans) {
     const auto group =
