@@ -159,5 +159,4 @@ int main() {
   fp4proof::determinism::print_profiles();
   fp4proof::determinism::print_products();
   fp4proof::determinism::print_corrections();
-  fp4proof::determinism::print_training();
 }

@@ -49,7 +49,4 @@ std::vector<float> operand(std::uint32_t step, std::int64_t count);
 /// Every stack on several profiles, products of corrected matrices, decompositions, noise.
 void print_corrections();
 
-/// A few steps of training under several plans, and every form of the loss.
-void print_training();
-
 }  // namespace fp4proof::determinism

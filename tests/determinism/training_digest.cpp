@@ -1,5 +1,8 @@
+// A few steps of training under several plans, and every form of the loss.
+
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <stdexcept>
 
 #include "conformance/training/loss.h"
@@ -7,6 +10,7 @@
 #include "conformance/training/trainer.h"
 #include "formats/philox.h"
 #include "formats/spec_plans.h"
+#include "reference/portable/environment.h"
 #include "tests/determinism/digest.h"
 
 namespace fp4proof::determinism {
@@ -82,8 +86,6 @@ void print_loss(LossForm form) {
       .print("loss " + std::string(name_of(form)));
 }
 
-}  // namespace
-
 void print_training() {
   for (const char* plan : {"bf16", "mxfp4+all", "mxfp4-2d-weight", "mxfp4+hadamard-16-fresh", "hif4+resq"}) {
     print_run("tiny", plan);
@@ -92,4 +94,13 @@ void print_training() {
   for (const LossForm form : {LossForm::decoupled, LossForm::ppo, LossForm::tis, LossForm::mis}) print_loss(form);
 }
 
+}  // namespace
 }  // namespace fp4proof::determinism
+
+int main() {
+  if (const fp4proof::Result<void> checked = fp4proof::portable::check_environment(); !checked) {
+    std::fprintf(stderr, "%s\n", checked.error().message.c_str());
+    return 70;
+  }
+  fp4proof::determinism::print_training();
+}
