@@ -1,7 +1,6 @@
 // Prints one line, "what digest", for each thing that must have the same bits on every compiler, optimisation level,
 // instruction set and number of threads. compare_builds compares the lines of several builds and runs.
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <span>
 #include <string>
@@ -11,7 +10,6 @@
 #include "formats/spec_profiles.h"
 #include "formats/strict_math.h"
 #include "reference/portable/dequantize.h"
-#include "reference/portable/environment.h"
 #include "reference/portable/gemm.h"
 #include "reference/portable/quantize.h"
 #include "tests/determinism/digest.h"
@@ -150,13 +148,7 @@ void print_products() {
 }  // namespace fp4proof::determinism
 
 int main() {
-  if (const fp4proof::Result<void> checked = fp4proof::portable::check_environment(); !checked) {
-    std::fprintf(stderr, "%s\n", checked.error().message.c_str());
-    return 70;
-  }
-  fp4proof::determinism::print_elementary_functions();
-  fp4proof::determinism::print_random_numbers();
-  fp4proof::determinism::print_profiles();
-  fp4proof::determinism::print_products();
-  fp4proof::determinism::print_corrections();
+  using namespace fp4proof::determinism;
+  return print_parts(
+      {print_elementary_functions, print_random_numbers, print_profiles, print_products, print_corrections});
 }

@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "reference/portable/environment.h"
 
 namespace fp4proof::determinism {
 
@@ -48,5 +51,15 @@ std::vector<float> operand(std::uint32_t step, std::int64_t count);
 
 /// Every stack on several profiles, products of corrected matrices, decompositions, noise.
 void print_corrections();
+
+/// Prints every part, where the floating-point environment is sound. The exit code of the program.
+inline int print_parts(std::initializer_list<void (*)()> parts) {
+  if (const Result<void> checked = portable::check_environment(); !checked) {
+    std::fprintf(stderr, "%s\n", checked.error().message.c_str());
+    return 70;
+  }
+  for (const auto print : parts) print();
+  return 0;
+}
 
 }  // namespace fp4proof::determinism

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <stdexcept>
 
 #include "conformance/training/loss.h"
@@ -10,7 +9,6 @@
 #include "conformance/training/trainer.h"
 #include "formats/philox.h"
 #include "formats/spec_plans.h"
-#include "reference/portable/environment.h"
 #include "tests/determinism/digest.h"
 
 namespace fp4proof::determinism {
@@ -97,10 +95,4 @@ void print_training() {
 }  // namespace
 }  // namespace fp4proof::determinism
 
-int main() {
-  if (const fp4proof::Result<void> checked = fp4proof::portable::check_environment(); !checked) {
-    std::fprintf(stderr, "%s\n", checked.error().message.c_str());
-    return 70;
-  }
-  fp4proof::determinism::print_training();
-}
+int main() { return fp4proof::determinism::print_parts({fp4proof::determinism::print_training}); }
