@@ -223,7 +223,8 @@ class _Page(html.parser.HTMLParser):
 
     def handle_startendtag(self, tag, attrs):
         self.handle_starttag(tag, attrs)
-        self.handle_endtag(tag)
+        if tag not in self.EMPTY:
+            self.handle_endtag(tag)
 
     def handle_endtag(self, tag):
         assert self.open and self.open[-1] == tag, (tag, self.open[-3:])
