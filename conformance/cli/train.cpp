@@ -118,7 +118,7 @@ Action add(CLI::App& command, Session& session) {
   command
       .add_option("--keep-every", options->keep_every,
                   "Keep the checkpoint of every Nth step; 0: of the last one (default: 0)")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 19))
+      ->check(CLI::Range(std::int64_t{0}, training::most_steps))
       ->option_text("N");
   command.add_flag("--resume", options->resume, "Go on in DIR after a kill, with the same bits");
   session.add_threads_option(command);

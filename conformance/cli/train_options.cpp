@@ -12,7 +12,7 @@ void add_train_options(CLI::App& command, TrainOptions& options, std::int64_t fe
       ->option_text("P");
   command.add_option("--backend", options.backend, "`reference`, or a library (default: reference)")->option_text("B");
   command.add_option("--steps", options.steps, "Steps of reinforcement (default: as the preset)")
-      ->check(CLI::Range(fewest_steps, std::int64_t{1} << 19))
+      ->check(CLI::Range(fewest_steps, training::most_steps))
       ->option_text("N");
   command.add_option("--loss", options.loss, "decoupled, ppo, tis or mis (default: decoupled)")->option_text("FORM");
   command.add_option("--outlier-gain", options.outlier_gain, "Gain of the outlier channels; 1: none (default: 8)")
@@ -21,7 +21,7 @@ void add_train_options(CLI::App& command, TrainOptions& options, std::int64_t fe
   command
       .add_option("--measure-every", options.measure_every,
                   "Measure coding errors, gradients and times on step 1 and every Nth; 0: never (default: 10)")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 19))
+      ->check(CLI::Range(std::int64_t{0}, training::most_steps))
       ->option_text("N");
 }
 
@@ -37,12 +37,13 @@ Result<training::Config> config_of(const TrainOptions& options, std::uint64_t se
   if (options.steps) config.reinforcement.steps = *options.steps;
   if (options.outlier_gain != 0) config.model.outlier_gain = options.outlier_gain;
   if (options.loss.empty()) return config;
-  for (std::size_t i = 0; i < EnumNames<training::LossForm>::names.size(); ++i) {
-    if (EnumNames<training::LossForm>::names[i] != options.loss) continue;
-    config.reinforcement.loss = static_cast<training::LossForm>(i);
-    return config;
+  const auto loss = training::find_loss(options.loss);
+  if (!loss) {
+    return Error{ErrorKind::usage,
+                 fmt::format("no loss {}; there are decoupled, ppo, tis and mis", quote(options.loss))};
   }
-  return Error{ErrorKind::usage, fmt::format("no loss {}; there are decoupled, ppo, tis and mis", quote(options.loss))};
+  config.reinforcement.loss = *loss;
+  return config;
 }
 
 std::vector<std::string> words_of(const TrainOptions& options, std::int64_t steps) {

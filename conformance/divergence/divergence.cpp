@@ -18,15 +18,6 @@ Error corrupt(const RecordedRun& a, const RecordedRun& b, std::int64_t step) {
                       quote_path(a.folder), quote_path(b.folder), step)};
 }
 
-/// The first tensor of two steps with unequal digests; empty: none.
-std::string first_differing_tensor(const TraceStep& a, const TraceStep& b) {
-  for (std::size_t i = 0; i < std::max(a.tensors.size(), b.tensors.size()); ++i) {
-    if (i >= a.tensors.size()) return b.tensors[i].first;
-    if (i >= b.tensors.size() || a.tensors[i] != b.tensors[i]) return a.tensors[i].first;
-  }
-  return {};
-}
-
 // ---------------------------------------------------------------------------------------------------------------------
 // The search
 // ---------------------------------------------------------------------------------------------------------------------

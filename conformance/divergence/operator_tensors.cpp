@@ -8,6 +8,7 @@
 #include "formats/spec_corrections.h"
 #include "formats/spec_profiles.h"
 #include "reference/portable/correct.h"
+#include "reference/portable/tensor.h"
 
 namespace fp4proof::training {
 
@@ -301,11 +302,7 @@ std::uint32_t bits_of(ElementType type) {
   return 0;
 }
 
-std::int64_t CallTensor::count() const {
-  std::int64_t count = 1;
-  for (const std::int64_t extent : shape) count *= extent;
-  return count;
-}
+std::int64_t CallTensor::count() const { return portable::element_count_of(shape); }
 
 std::size_t CallTensor::dense_bytes() const { return static_cast<std::size_t>(count()) * bits_of(type) / 8; }
 

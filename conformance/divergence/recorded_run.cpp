@@ -18,7 +18,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t deepest_nesting = 16;
-constexpr std::int64_t most_steps = std::int64_t{1} << 19;
 
 template <class T>
 std::optional<T> value_at(const json& object, const char* pointer) {
@@ -48,9 +47,7 @@ std::optional<Config> changed_preset(const json& facts) {
   config.seed = *seed;
   config.reinforcement.steps = static_cast<std::int64_t>(*steps);
   config.model.outlier_gain = *gain;
-  for (std::size_t i = 0; i < EnumNames<LossForm>::names.size(); ++i) {
-    if (EnumNames<LossForm>::names[i] == *loss) config.reinforcement.loss = static_cast<LossForm>(i);
-  }
+  config.reinforcement.loss = find_loss(*loss).value_or(preset->reinforcement.loss);
   return config;
 }
 

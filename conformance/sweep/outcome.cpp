@@ -7,12 +7,14 @@
 #include <string_view>
 
 #include "conformance/sweep/run_result.h"
+#include "conformance/training_report/numbers.h"
 
 namespace fp4proof::sweep {
 
 namespace {
 
 using nlohmann::json;
+using training_report::mean_of;
 
 constexpr std::string_view reference_plan = "bf16";
 constexpr double points = 100;

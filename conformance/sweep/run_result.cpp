@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "conformance/profiles/json_file.h"
 #include "conformance/training/record_files.h"
+#include "conformance/training_report/curves.h"
+#include "conformance/training_report/numbers.h"
 #include "conformance/training_report/run_groups.h"
 #include "conformance/vectors/os_error.h"
 
@@ -36,15 +39,7 @@ Result<void> check_facts(const std::filesystem::path& path, const SweepRun& run)
 
 using training_report::TrainingRun;
 
-/// The mean of a number over some lines; null for none.
-template <class Line>
-json mean_over(const std::vector<Line>& lines, double Line::*number, bool (*counts)(const Line&)) {
-  std::vector<double> numbers;
-  for (const Line& line : lines) {
-    if (counts(line)) numbers.push_back(line.*number);
-  }
-  return numbers.empty() ? json(nullptr) : json(mean_of(numbers));
-}
+json or_null(const std::optional<double>& number) { return number ? json(*number) : json(nullptr); }
 
 void add_steps(const TrainingRun& run, json& result) {
   using training_report::mean_of_last;
@@ -57,14 +52,14 @@ void add_steps(const TrainingRun& run, json& result) {
 /// Over every measured step and tensor.
 void add_rollout_activations(const TrainingRun& run, json& result) {
   using training_report::QuantLine;
+  const training_report::RunGroup alone{{}, {}, {&run}};
+  const training_report::Role& activations = training_report::roles().front();
   const std::pair<const char*, double QuantLine::*> columns[] = {{"deadzone_fraction", &QuantLine::deadzone_fraction},
                                                                  {"scale_bias", &QuantLine::scale_bias},
                                                                  {"deadzone", &QuantLine::deadzone},
                                                                  {"grid", &QuantLine::grid}};
   for (const auto& [name, number] : columns) {
-    result[name] = mean_over<QuantLine>(*run.quant, number, [](const QuantLine& line) {
-      return line.product == "rollout" && line.operand == "activation";
-    });
+    result[name] = or_null(training_report::mean_error(alone, activations.has, number));
   }
 }
 
@@ -76,22 +71,15 @@ json numbers_of(const TrainingRun& run) {
   result["mean_reward"] = run.summary->mean_reward;
   if (run.summary->steps_to_goal) result["steps_to_0.8"] = *run.summary->steps_to_goal;
   if (!run.steps.empty()) add_steps(run, result);
-  if (run.quant) add_rollout_activations(run, result);
-  if (run.gradients) {
-    using training_report::GradientLine;
-    result["gradient_cosine"] =
-        mean_over<GradientLine>(*run.gradients, &GradientLine::cosine, [](const GradientLine&) { return true; });
-  }
+  add_rollout_activations(run, result);
+  training_report::Numbers cosines;
+  for (const auto& line : run.gradients.value_or(std::vector<training_report::GradientLine>()))
+    cosines.add(line.cosine);
+  result["gradient_cosine"] = or_null(cosines.mean_or_nothing());
   return result;
 }
 
 }  // namespace
-
-double mean_of(std::span<const double> numbers) {
-  double sum = 0;
-  for (const double x : numbers) sum += x;
-  return sum / static_cast<double>(numbers.size());
-}
 
 Result<json> read_run(const std::filesystem::path& folder, const SweepRun& run) {
   const auto facts_path = folder / training::run_file;

@@ -4,7 +4,6 @@
 #include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <span>
 
 #include "conformance/sweep/sweep.h"
 #include "formats/result.h"
@@ -19,8 +18,5 @@ inline constexpr std::array measures = {"final_reward",  "mean_reward",   "steps
 /// {"digest": "...", and every one of `measures`: a number or null}; null where the run in `folder` has not ended.
 /// `usage` error for a folder with another run, `corrupt` for records that make no sense.
 Result<nlohmann::json> read_run(const std::filesystem::path& folder, const SweepRun& run);
-
-/// Their mean, in order.
-double mean_of(std::span<const double> numbers);
 
 }  // namespace fp4proof::sweep

@@ -88,4 +88,11 @@ const Config* find_preset(std::string_view name) {
   return nullptr;
 }
 
+std::optional<LossForm> find_loss(std::string_view name) {
+  for (std::size_t i = 0; i < EnumNames<LossForm>::names.size(); ++i) {
+    if (EnumNames<LossForm>::names[i] == name) return static_cast<LossForm>(i);
+  }
+  return std::nullopt;
+}
+
 }  // namespace fp4proof::training

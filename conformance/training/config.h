@@ -3,12 +3,16 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "formats/spec.h"
 
 namespace fp4proof::training {
+
+/// A run has at most so many steps: the numbers of its products hold the step above 12 other bits.
+inline constexpr std::int64_t most_steps = std::int64_t{1} << 19;
 
 enum class Task : std::uint8_t {
   add2,  ///< `ab+cd=`: the sum, least significant digit first, then EOS
@@ -89,6 +93,9 @@ std::span<const Config> presets();
 
 /// The preset of that exact name, or nullptr.
 const Config* find_preset(std::string_view name);
+
+/// The loss of that exact name, if there is one.
+std::optional<LossForm> find_loss(std::string_view name);
 
 }  // namespace fp4proof::training
 

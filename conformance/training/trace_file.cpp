@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "conformance/training/text_file.h"
@@ -105,6 +106,14 @@ Result<TraceFile> read_trace(const std::filesystem::path& path) {
   }
   if (!reader.sound()) return reader.sound().error();
   return trace;
+}
+
+std::string first_differing_tensor(const TraceStep& a, const TraceStep& b) {
+  for (std::size_t i = 0; i < std::max(a.tensors.size(), b.tensors.size()); ++i) {
+    if (i >= a.tensors.size()) return b.tensors[i].first;
+    if (i >= b.tensors.size() || a.tensors[i] != b.tensors[i]) return a.tensors[i].first;
+  }
+  return {};
 }
 
 }  // namespace fp4proof::training

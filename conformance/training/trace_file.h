@@ -28,4 +28,7 @@ std::string trace_text(const TraceFile& trace);
 /// Reads one. Errors: `io` for a file that cannot be read, `corrupt` for one that is no trace.
 Result<TraceFile> read_trace(const std::filesystem::path& path);
 
+/// The first tensor of two steps with unequal digests; empty: none.
+std::string first_differing_tensor(const TraceStep& a, const TraceStep& b);
+
 }  // namespace fp4proof::training

@@ -6,6 +6,8 @@
 #include <array>
 #include <map>
 
+#include "conformance/training_report/numbers.h"
+
 namespace fp4proof::training_report {
 
 namespace {
@@ -24,9 +26,7 @@ std::vector<double> smoothed(const std::vector<double>& values) {
   std::vector<double> means;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t first = i + 1 < window ? 0 : i + 1 - window;
-    double sum = 0;
-    for (std::size_t j = first; j <= i; ++j) sum += values[j];
-    means.push_back(sum / static_cast<double>(i + 1 - first));
+    means.push_back(mean_of(std::span(values).subspan(first, i + 1 - first)));
   }
   return means;
 }
@@ -115,38 +115,32 @@ CurveOf of_deadzone(const Role& role) {
 
 std::optional<double> mean_error(const RunGroup& group, const std::function<bool(const QuantLine&)>& counts,
                                  double QuantLine::*number) {
-  double sum = 0;
-  double count = 0;
+  Numbers numbers;
   for (const TrainingRun* run : group.runs) {
     if (!run->quant) continue;
     for (const QuantLine& line : *run->quant) {
-      if (!counts(line)) continue;
-      sum += line.*number;
-      ++count;
+      if (counts(line)) numbers.add(line.*number);
     }
   }
-  if (count == 0) return std::nullopt;
-  return sum / count;
+  return numbers.mean_or_nothing();
 }
 
 GroupCurve curve_of(const RunGroup& group, const CurveOf& curve) {
   GroupCurve result;
   result.series.name = group.name;
-  std::map<double, std::vector<double>> values;
+  std::map<double, Numbers> values;
   for (const TrainingRun* run : group.runs) {
     const Curve one = curve(*run);
     if (result.missing.empty()) result.missing = one.missing;
-    for (std::size_t i = 0; i < one.steps.size(); ++i) values[one.steps[i]].push_back(one.values[i]);
+    for (std::size_t i = 0; i < one.steps.size(); ++i) values[one.steps[i]].add(one.values[i]);
   }
   if (!values.empty()) result.missing.clear();
   for (const auto& [step, at_step] : values) {
-    double sum = 0;
-    for (const double value : at_step) sum += value;
     result.series.x.push_back(step);
-    result.series.y.push_back(sum / static_cast<double>(at_step.size()));
+    result.series.y.push_back(at_step.mean());
     if (group.runs.size() == 1) continue;
-    result.series.low.push_back(*std::ranges::min_element(at_step));
-    result.series.high.push_back(*std::ranges::max_element(at_step));
+    result.series.low.push_back(at_step.low());
+    result.series.high.push_back(at_step.high());
   }
   return result;
 }

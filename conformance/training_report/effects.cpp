@@ -3,36 +3,14 @@
 #include <algorithm>
 
 #include "conformance/training_report/curves.h"
+#include "conformance/training_report/numbers.h"
 #include "conformance/training_report/run_groups.h"
 
 namespace fp4proof::training_report {
 
 namespace {
 
-/// A mean in the making.
-class Mean {
- public:
-  void add(double value) {
-    sum_ += value;
-    ++count_;
-  }
-  bool is_empty() const { return count_ == 0; }
-  double value() const { return sum_ / static_cast<double>(count_); }
-
- private:
-  double sum_ = 0;
-  std::int64_t count_ = 0;
-};
-
-std::optional<double> value_of(const Mean& mean) {
-  return mean.is_empty() ? std::nullopt : std::optional<double>(mean.value());
-}
-
-Spread spread_of(const std::vector<double>& values) {
-  Mean mean;
-  for (const double value : values) mean.add(value);
-  return {mean.value(), *std::ranges::min_element(values), *std::ranges::max_element(values)};
-}
+Spread spread_of(const Numbers& numbers) { return {numbers.mean(), numbers.low(), numbers.high()}; }
 
 std::optional<CodingEffect> coding_effect(const RunGroup& group, const Pathway& pathway) {
   const auto mean_of = [&](double QuantLine::*number) {
@@ -48,22 +26,23 @@ std::optional<CodingEffect> coding_effect(const RunGroup& group, const Pathway& 
 }
 
 std::optional<GradientEffect> gradient_effect(const RunGroup& group) {
-  Mean cosine;
-  Mean norm_ratio;
-  Mean error;
-  Mean bias;
-  Mean variance;
+  Numbers cosine;
+  Numbers norm_ratio;
+  Numbers error;
+  Numbers bias;
+  Numbers variance;
   for (const TrainingRun* run : group.runs) {
     for (const GradientLine& line : run->gradients.value_or(std::vector<GradientLine>())) {
       cosine.add(line.cosine);
       norm_ratio.add(line.norm_ratio);
       error.add(line.error);
-      if (line.bias) bias.add(*line.bias);
-      if (line.variance) variance.add(*line.variance);
+      bias.add(line.bias);
+      variance.add(line.variance);
     }
   }
-  if (cosine.is_empty()) return std::nullopt;
-  return GradientEffect{cosine.value(), norm_ratio.value(), error.value(), value_of(bias), value_of(variance)};
+  if (cosine.values.empty()) return std::nullopt;
+  return GradientEffect{cosine.mean(), norm_ratio.mean(), error.mean(), bias.mean_or_nothing(),
+                        variance.mean_or_nothing()};
 }
 
 double steps_to_goal(const TrainingRun& run) {
@@ -75,26 +54,26 @@ PlanEffect effect_of(const RunGroup& group, std::span<const TrainingRun> runs) {
   PlanEffect effect;
   effect.plan = group.runs.front()->plan_name;
   effect.seeds = group.runs.size();
-  std::vector<double> rewards;
-  std::vector<double> gaps;
-  Mean first_entropy;
-  Mean last_entropy;
-  Mean last_k3;
-  Mean steps;
+  Numbers rewards;
+  Numbers gaps;
+  Numbers first_entropy;
+  Numbers last_entropy;
+  Numbers last_k3;
+  Numbers steps;
   for (const TrainingRun* run : group.runs) {
-    rewards.push_back(run->summary->final_reward);
-    if (const TrainingRun* bf16 = bf16_of(*run, runs)) gaps.push_back(bf16->summary->final_reward - rewards.back());
+    rewards.add(run->summary->final_reward);
+    if (const TrainingRun* bf16 = bf16_of(*run, runs)) gaps.add(bf16->summary->final_reward - rewards.values.back());
     first_entropy.add(run->steps.front().entropy);
     last_entropy.add(mean_of_last(run->steps, &StepLine::entropy));
     last_k3.add(mean_of_last(run->steps, &StepLine::k3));
     steps.add(steps_to_goal(*run));
   }
   effect.final_reward = spread_of(rewards);
-  if (gaps.size() == rewards.size()) effect.gap = spread_of(gaps);
-  effect.first_entropy = first_entropy.value();
-  effect.last_entropy = last_entropy.value();
-  effect.last_k3 = last_k3.value();
-  effect.steps_to_goal = steps.value();
+  if (gaps.values.size() == rewards.values.size()) effect.gap = spread_of(gaps);
+  effect.first_entropy = first_entropy.mean();
+  effect.last_entropy = last_entropy.mean();
+  effect.last_k3 = last_k3.mean();
+  effect.steps_to_goal = steps.mean();
   for (std::size_t i = 0; i < pathways.size(); ++i) effect.codings[i] = coding_effect(group, pathways[i]);
   effect.gradient = gradient_effect(group);
   return effect;

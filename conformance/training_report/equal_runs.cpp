@@ -5,46 +5,29 @@
 #include <algorithm>
 #include <map>
 
-#include "conformance/training_report/record_file.h"
+#include "conformance/training/record_files.h"
+#include "conformance/training/trace_file.h"
 #include "conformance/training_report/run_groups.h"
-#include "conformance/vectors/os_error.h"
-#include "conformance/vectors/strict_json.h"
 
 namespace fp4proof::training_report {
 
 namespace {
 
-using nlohmann::json;
+using training::TraceFile;
 
-Result<json> trace_of(const TrainingRun& run) {
-  constexpr std::size_t deepest = 8;
-  const auto path = run.path / "trace.json";
-  const auto text = read_record(path);
-  if (!text) return text.error();
-  return parse_strict_json(*text, quote_path(path), deepest);
+Result<TraceFile> trace_of(const TrainingRun& run) {
+  auto trace = training::read_trace(run.path / training::trace_file);
+  if (trace) return trace;
+  return Error{trace.error().kind, trace.error().message + "; train the run again, or leave it out"};
 }
 
-/// Throws where there is none.
-std::string text_of(const json& value, const char* name) { return value.at(name).get<std::string>(); }
-
-/// The first tensor of a step whose digests differ.
-std::string first_tensor(const json& a, const json& b) {
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    if (a.at(i) != b.at(i)) return a.at(i).at(0).get<std::string>();
-  }
-  return "the tensors traced";
-}
-
-std::string difference_of(const json& a, const json& b) {
-  if (text_of(a, "warm_start") != text_of(b, "warm_start")) return "the warm start";
-  const json& steps_a = a.at("steps");
-  const json& steps_b = b.at("steps");
-  for (std::size_t i = 0; i < std::min(steps_a.size(), steps_b.size()); ++i) {
-    const json& step_a = steps_a.at(i);
-    const json& step_b = steps_b.at(i);
-    if (text_of(step_a, "chain") == text_of(step_b, "chain")) continue;
-    return fmt::format("step {}, {}", step_a.at("step").get<std::int64_t>(),
-                       first_tensor(step_a.at("tensors"), step_b.at("tensors")));
+/// Empty where the traces do not differ.
+std::string difference_of(const TraceFile& a, const TraceFile& b) {
+  if (a.warm_start != b.warm_start) return "the warm start";
+  for (std::size_t i = 0; i < std::min(a.steps.size(), b.steps.size()); ++i) {
+    if (a.steps[i].chain == b.steps[i].chain) continue;
+    const std::string tensor = training::first_differing_tensor(a.steps[i], b.steps[i]);
+    return fmt::format("step {}, {}", a.steps[i].step, tensor.empty() ? "the tensors traced" : tensor);
   }
   return {};
 }
@@ -54,13 +37,7 @@ Result<std::string> first_difference(const TrainingRun& a, const TrainingRun& b)
   if (!trace_a) return trace_a.error();
   const auto trace_b = trace_of(b);
   if (!trace_b) return trace_b.error();
-  try {
-    return difference_of(*trace_a, *trace_b);
-  } catch (const json::exception&) {
-    return Error{ErrorKind::corrupt,
-                 fmt::format("the trace.json of {} or of {} is no trace of a run; train it again, or leave it out",
-                             quote_path(a.path), quote_path(b.path))};
-  }
+  return difference_of(*trace_a, *trace_b);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "conformance/training_report/numbers.h"
+
 namespace fp4proof::training_report {
 
 namespace {
@@ -135,10 +137,11 @@ const TrainingRun* bf16_of(const TrainingRun& run, std::span<const TrainingRun> 
 }
 
 double mean_of_last(const std::vector<StepLine>& steps, double StepLine::*number) {
-  const std::size_t counted = std::min(last_steps, steps.size());
-  double sum = 0;
-  for (std::size_t i = steps.size() - counted; i < steps.size(); ++i) sum += steps[i].*number;
-  return sum / static_cast<double>(counted);
+  Numbers numbers;
+  for (std::size_t i = steps.size() - std::min(last_steps, steps.size()); i < steps.size(); ++i) {
+    numbers.add(steps[i].*number);
+  }
+  return numbers.mean();
 }
 
 std::optional<double> final_reward(const TrainingRun& run) {

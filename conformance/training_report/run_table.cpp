@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "conformance/report/page_text.h"
+#include "conformance/training_report/numbers.h"
 
 namespace fp4proof::training_report {
 
@@ -15,22 +16,6 @@ namespace {
 
 constexpr const char* minus = "\u2212";
 constexpr const char* nothing = "<span class=\"faint\">\u2013</span>";
-
-/// Numbers of which some runs have none.
-struct Numbers {
-  std::vector<double> values;
-
-  void add(std::optional<double> value) {
-    if (value) values.push_back(*value);
-  }
-  double low() const { return *std::ranges::min_element(values); }
-  double high() const { return *std::ranges::max_element(values); }
-  double mean() const {
-    double sum = 0;
-    for (const double value : values) sum += value;
-    return sum / static_cast<double>(values.size());
-  }
-};
 
 /// A share as a bar, with a mark from the lowest to the highest where they differ.
 std::string meter(const Numbers& numbers) {
