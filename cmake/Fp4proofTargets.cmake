@@ -48,6 +48,12 @@ function(fp4proof_library name)
   set_property(GLOBAL APPEND PROPERTY FP4PROOF_LIBRARIES_${room} fp4proof_${name})
 endfunction()
 
+# fp4proof_compile_alone(files...): private names of these files stand in other files of their target too, as every verb
+# has its Options, so they stay out of a unity build.
+function(fp4proof_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # fp4proof_room_target(ROOM): fp4proof::ROOM, an interface over the libraries that the room has made.
 function(fp4proof_room_target room)
   get_property(libraries GLOBAL PROPERTY FP4PROOF_LIBRARIES_${room})

@@ -24,28 +24,26 @@ constexpr std::array<Field<std::int64_t>, 6> counts = {{{"elements", &ErrorSplit
                                                         {"inexact", &ErrorSplit::inexact},
                                                         {"identity_failures", &ErrorSplit::identity_failures}}};
 
-constexpr std::array<Field<double>, 8> sums = {{{"value", &ErrorSplit::value},
-                                                {"quantized_value", &ErrorSplit::quantized_value},
-                                                {"error", &ErrorSplit::error},
-                                                {"scale", &ErrorSplit::scale},
-                                                {"deadzone", &ErrorSplit::deadzone},
-                                                {"grid", &ErrorSplit::grid},
-                                                {"scale_grid", &ErrorSplit::scale_grid},
-                                                {"scale_deadzone", &ErrorSplit::scale_deadzone}}};
-
-double ratio(double part, double whole) { return whole == 0 ? 0.0 : part / whole; }
+constexpr std::array<Field<double>, 8> split_sums = {{{"value", &ErrorSplit::value},
+                                                      {"quantized_value", &ErrorSplit::quantized_value},
+                                                      {"error", &ErrorSplit::error},
+                                                      {"scale", &ErrorSplit::scale},
+                                                      {"deadzone", &ErrorSplit::deadzone},
+                                                      {"grid", &ErrorSplit::grid},
+                                                      {"scale_grid", &ErrorSplit::scale_grid},
+                                                      {"scale_deadzone", &ErrorSplit::scale_deadzone}}};
 
 json field_names() {
   json names = json::array();
   for (const auto& [name, member] : counts) names.push_back(name);
-  for (const auto& [name, member] : sums) names.push_back(name);
+  for (const auto& [name, member] : split_sums) names.push_back(name);
   return names;
 }
 
 json field_values(const ErrorSplit& split) {
   json values = json::array();
   for (const auto& [name, member] : counts) values.push_back(split.*member);
-  for (const auto& [name, member] : sums) values.push_back(split.*member);
+  for (const auto& [name, member] : split_sums) values.push_back(split.*member);
   return values;
 }
 
@@ -65,7 +63,7 @@ json to_json(const ErrorSplit& split, double all_error) {
                  {"deadzone_fraction", split.deadzone_fraction()},
                  {"zeroed_fraction", split.zeroed_fraction()}};
   for (const auto& [name, member] : counts) object[name] = split.*member;
-  for (const auto& [name, member] : sums) {
+  for (const auto& [name, member] : split_sums) {
     object["sums"][name] = split.*member;
     object["sums_hex"][name] = fmt::format("{:a}", split.*member);
   }

@@ -15,8 +15,6 @@ namespace {
 
 using portable::ErrorSplit;
 
-double ratio(double part, double whole) { return whole == 0 ? 0.0 : part / whole; }
-
 double floor_of(const ErrorSplit& split) { return split.deadzone + split.grid; }
 
 double sort_key(const ErrorSplit& split, std::string_view order) {

@@ -47,4 +47,7 @@ Result<void> decompose_in_chunks(const DecomposeTask& task, DecomposeWish wish, 
 /// The sums over the whole tensor: those of portable::decompose(), bit for bit.
 Result<portable::ErrorSplit> decompose_tensor(const DecomposeTask& task, Progress& progress);
 
+/// part / whole; 0 where there is no whole.
+inline double ratio(double part, double whole) { return whole == 0 ? 0.0 : part / whole; }
+
 }  // namespace fp4proof::cli

@@ -10,8 +10,6 @@ namespace fp4proof::diagnose {
 
 namespace {
 
-constexpr int number(auto value) { return static_cast<int>(value); }
-
 void append_stacks(std::vector<Hypothesis>& rows) {
   const auto stacks = correction_stacks();
   for (std::size_t i = 0; i < stacks.size(); ++i) {

@@ -8,8 +8,6 @@ namespace fp4proof::diagnose {
 
 namespace {
 
-constexpr int number(auto value) { return static_cast<int>(value); }
-
 void append_scale_readings(std::vector<Hypothesis>& rows) {
   struct Row {
     ScaleReading reading;
@@ -64,7 +62,7 @@ void append_levels(std::vector<Hypothesis>& rows) {
   }
 }
 
-void append_grids(std::vector<Hypothesis>& rows) {
+void append_decoder_grids(std::vector<Hypothesis>& rows) {
   for (std::size_t i = 0; i < element_count; ++i) {
     const std::string name = element_spec(static_cast<Element>(i)).name;
     rows.push_back({"element", name, fmt::format("elements read as {}", name), decodes, every_family, cost_of_change,
@@ -107,13 +105,13 @@ void append_value_changes(std::vector<Hypothesis>& rows) {
 
 void append_accumulators(std::vector<Hypothesis>& rows) {
   for (std::size_t i = 0; i < portable::accumulators.size(); ++i) {
-    const std::string name(name_of(portable::accumulators[i]));
-    rows.push_back({"accumulation", name, fmt::format("accumulator {}", name), all_products, every_family,
-                    cost_of_change,
-                    [](KernelModel& model, int index) {
-                      model.sum.accumulator = name_of(portable::accumulators[static_cast<std::size_t>(index)]);
-                    },
-                    static_cast<int>(i)});
+    const std::string name(fp4proof::name_of(portable::accumulators[i]));
+    rows.push_back(
+        {"accumulation", name, fmt::format("accumulator {}", name), all_products, every_family, cost_of_change,
+         [](KernelModel& model, int index) {
+           model.sum.accumulator = fp4proof::name_of(portable::accumulators[static_cast<std::size_t>(index)]);
+         },
+         static_cast<int>(i)});
     // GM18: dots of blocks of four-bit elements are exact under the model, which then is seq512.
     if (portable::accumulators[i] == portable::Accumulator::tc_hopper_fp16) {
       rows.back().applies = [](const Profile& profile) { return !element_spec(profile.element).is_nibble(); };
@@ -185,7 +183,7 @@ void append_sums(std::vector<Hypothesis>& rows) {
 void append_decoder_rows(std::vector<Hypothesis>& rows) {
   append_scale_readings(rows);
   append_levels(rows);
-  append_grids(rows);
+  append_decoder_grids(rows);
   rows.push_back({"tensor-scale", "ignored", "tensor scale ignored", decodes, of_nvfp4, cost_of_change,
                   [](KernelModel& model, int) { model.decode.without_tensor_scale = true; }});
   rows.push_back({"block-size", "doubled", "one scale taken for two blocks", decodes, every_family, cost_of_change,

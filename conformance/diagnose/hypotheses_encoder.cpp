@@ -17,8 +17,6 @@ struct FaultRow {
   int parameter;
 };
 
-constexpr int number(auto value) { return static_cast<int>(value); }
-
 void append_scale_faults(std::vector<Hypothesis>& rows) {
   using enum ScaleFault;
   constexpr auto faults = std::to_array<FaultRow>({
@@ -112,7 +110,7 @@ void append_shifts(std::vector<Hypothesis>& rows) {
   }
 }
 
-void append_grids(std::vector<Hypothesis>& rows) {
+void append_encoder_grids(std::vector<Hypothesis>& rows) {
   for (const Element element :
        {Element::e2m1, Element::s1p2, Element::e4m3, Element::e5m2, Element::e2m3, Element::e3m2}) {
     const std::string name = element_spec(element).name;
@@ -280,7 +278,7 @@ void append_encoder_rows(std::vector<Hypothesis>& rows) {
   append_shifts(rows);
   append_paddings(rows);
   append_element_faults(rows);
-  append_grids(rows);
+  append_encoder_grids(rows);
   rows.push_back({"levels", "strided", "micro-exponents over strided elements, i mod 8 in place of i div 8", quantizes,
                   of_hif4, cost_of_change, [](KernelModel& model, int) { model.encode.strided_levels = true; }});
   rows.push_back({"levels", "above-thresholds", "micro-exponents set above their thresholds, not at them", quantizes,

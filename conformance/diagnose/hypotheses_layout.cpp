@@ -11,8 +11,6 @@ namespace fp4proof::diagnose {
 
 namespace {
 
-constexpr int number(auto value) { return static_cast<int>(value); }
-
 struct Operands {
   int mask;
   std::string_view suffix;

@@ -27,6 +27,9 @@ inline constexpr FamilySet of_hif4 = set_of(Family::hif4);
 inline constexpr FamilySet of_nvfp4 = set_of(Family::nvfp4);
 inline constexpr FamilySet every_family = of_mx | of_hif4 | of_nvfp4;
 
+/// The choice of an enumeration as the detail of a row.
+constexpr int number(auto value) { return static_cast<int>(value); }
+
 /// Another choice in one field of the profile; whole named profiles.
 void append_rule_rows(std::vector<Hypothesis>& rows);
 /// Faults of an encoder.

@@ -258,14 +258,14 @@ std::optional<std::vector<std::uint8_t>> predict(const Question& question, const
                                                  const GroupEvidence& evidence) {
   Working working{question.operation, question.profile, evidence, evidence.cases};
   if (!is_answerable(model, working.cases)) return std::nullopt;
-  const bool writes_codes = suite::reads_words(question.operation);
+  const bool gives_codes = suite::reads_words(question.operation);
   for (const Step& step : model.inputs) step.run(working, step.parameter);
-  if (!writes_codes) {
+  if (!gives_codes) {
     for (const Step& step : model.packing) step.run(working, step.parameter);
   }
   if (!answer(question.operation, model, evidence, working.cases)) return std::nullopt;
   for (const Step& step : model.outputs) step.run(working, step.parameter);
-  if (writes_codes) {
+  if (gives_codes) {
     for (const Step& step : model.packing) step.run(working, step.parameter);
   }
   return flattened(working.cases, evidence.answer_bytes, evidence.ignored);

@@ -11,13 +11,13 @@ namespace fp4proof::explain {
 
 namespace {
 
-constexpr int digits = 6;
+constexpr int few_digits = 6;
 
 /// The number that the decision looked at.
 const Rational& seen(const ElementStory& story) { return story.rounded ? *story.rounded : *story.scaled; }
 
 std::string nearest(const Profile& profile, const ElementStory& story) {
-  return nearest_text({seen(story), story.lower->value, story.upper->value}, profile.rounding, digits);
+  return nearest_text({seen(story), story.lower->value, story.upper->value}, profile.rounding, few_digits);
 }
 
 std::string draw_text(const Draw& draw) {
@@ -36,7 +36,7 @@ std::string distance_text(const ElementStory& story, std::uint8_t magnitude_code
   if (story.lower->code == story.upper->code) {
     return seen(story) == story.lower->value ? "on the grid" : "beyond the largest, which is nearest";
   }
-  const auto shown = [](const std::optional<Rational>& d) { return d ? decimal_text(*d, digits) : "out of reach"; };
+  const auto shown = [](const std::optional<Rational>& d) { return d ? decimal_text(*d, few_digits) : "out of reach"; };
   const bool equal = distances.lower && distances.upper && *distances.lower == *distances.upper;
   return fmt::format("distance {} down, {} up: {}", shown(distances.lower), shown(distances.upper),
                      equal                                 ? "equal, the first"

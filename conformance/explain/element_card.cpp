@@ -13,7 +13,7 @@ namespace fp4proof::explain {
 
 namespace {
 
-constexpr int digits = 17;
+constexpr int all_digits = 17;
 
 class Card {
  public:
@@ -35,7 +35,7 @@ std::string word_line(std::uint32_t word) {
 
 /// The number in decimal, and without loss.
 std::string number_line(const Rational& value) {
-  return fmt::format("{}   {}", decimal_text(value, digits), exact_text(value));
+  return fmt::format("{}   {}", decimal_text(value, all_digits), exact_text(value));
 }
 
 std::string level_line(Element element, const Level& level) {

@@ -429,7 +429,7 @@ std::vector<CaseInput> corrected_product_specials(const CaseContext& context) {
 constexpr Operation correct = Operation::correct;
 constexpr Operation product = Operation::correct_gemm;
 
-constexpr std::array table = {
+constexpr std::array correction_table = {
     CaseClass{"macro-edge", "A macro factor is rounded and not truncated, or f M passes the largest value.", correct,
               takes_macro, macro_edges},
     CaseClass{"macro-tail", "The last, partial macro block is lost, or takes the factor of its neighbour.", correct,
@@ -470,6 +470,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> correction_classes() { return table; }
+std::span<const CaseClass> correction_classes() { return correction_table; }
 
 }  // namespace fp4proof::suite

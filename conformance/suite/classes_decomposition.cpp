@@ -130,7 +130,7 @@ std::vector<CaseInput> long_rows(const CaseContext& context) {
 
 constexpr Operation decompose = Operation::decompose;
 
-constexpr std::array table = {
+constexpr std::array decomposition_table = {
     CaseClass{"decompose-ties", "The ideal quantizer compares with a rounded m / max, and breaks ties by chance.",
               decompose, takes_decomposition, ideal_ties},
     CaseClass{"decompose-deadzone", "The edge of the deadzone is taken from the coded scale.", decompose,
@@ -147,6 +147,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> decomposition_classes() { return table; }
+std::span<const CaseClass> decomposition_classes() { return decomposition_table; }
 
 }  // namespace fp4proof::suite

@@ -157,7 +157,7 @@ std::vector<CaseInput> tensor_scales(const CaseContext& context) {
 
 constexpr bool has_tensor_scale(const Profile& profile) { return profile.tensor_scale; }
 
-constexpr std::array table = {
+constexpr std::array dequantize_table = {
     CaseClass{"dequantize-codebook",
               "A code or a scale code stands for another value: another element's table, scale 0 as zero, 255 as "
               "infinity, overflow or underflow rounded another way.",
@@ -176,6 +176,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> dequantize_classes() { return table; }
+std::span<const CaseClass> dequantize_classes() { return dequantize_table; }
 
 }  // namespace fp4proof::suite

@@ -356,7 +356,7 @@ std::vector<CaseInput> random_products(const CaseContext& context) {
   return cases;
 }
 
-constexpr std::array table = {
+constexpr std::array gemm_table = {
     CaseClass{"gemm-code-pairs", "A product of two elements is wrong: another table, or codes at other places.",
               Operation::gemm, any_profile, code_pairs},
     CaseClass{"gemm-scale-ends", "Products under extreme scales overflow, vanish, or are rounded too early.",
@@ -381,6 +381,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> gemm_classes() { return table; }
+std::span<const CaseClass> gemm_classes() { return gemm_table; }
 
 }  // namespace fp4proof::suite

@@ -88,7 +88,7 @@ Blocks double_rounding_fp16(const CaseContext& context) {
   return rows_at_anchors(context, list);
 }
 
-constexpr std::array table = {
+constexpr std::array grid_table = {
     CaseClass{"ties", "A value halfway between two elements goes to the wrong one of them.", Operation::quantize,
               any_profile, rows_of<ties>},
     CaseClass{"tie-neighbours",
@@ -110,6 +110,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> grid_classes() { return table; }
+std::span<const CaseClass> grid_classes() { return grid_table; }
 
 }  // namespace fp4proof::suite

@@ -174,7 +174,7 @@ Blocks double_rounding_fp32(const CaseContext& context) {
   return rows;
 }
 
-constexpr std::array table = {
+constexpr std::array hif4_table = {
     CaseClass{"hif4-level2-threshold",
               "A level-2 bit is set below its threshold or not at it, or the product was rounded another way.",
               Operation::quantize, is_hif4, rows_of<level2_threshold>},
@@ -195,6 +195,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> hif4_classes() { return table; }
+std::span<const CaseClass> hif4_classes() { return hif4_table; }
 
 }  // namespace fp4proof::suite

@@ -84,7 +84,7 @@ std::vector<CaseInput> infinities(const CaseContext& context) {
 /// Stated random words go with single blocks, so stochastic profiles are left out.
 constexpr bool has_plain_rows(const Profile& profile) { return has_row_blocks(profile) && is_deterministic(profile); }
 
-constexpr std::array table = {
+constexpr std::array lane_table = {
     CaseClass{"lane-ties", "At some places of a block ties go another way.", Operation::quantize, has_plain_rows, ties},
     CaseClass{"lane-maxima", "A place of the block does not count for the scale.", Operation::quantize, has_plain_rows,
               maxima},
@@ -95,6 +95,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> lane_classes() { return table; }
+std::span<const CaseClass> lane_classes() { return lane_table; }
 
 }  // namespace fp4proof::suite

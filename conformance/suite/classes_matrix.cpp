@@ -136,7 +136,7 @@ Blocks distinct_codes(const CaseContext& context) {
 
 constexpr bool is_2d(const Profile& profile) { return profile.block.is_2d(); }
 
-constexpr std::array table = {
+constexpr std::array matrix_table = {
     CaseClass{"odd-widths", "An incomplete last block is dropped, read past its end, or padded with something else.",
               Operation::quantize, is_first_of_format_or_2d, odd_widths},
     CaseClass{"first-axis", "Blocks run along the last axis although another was asked for.", Operation::quantize,
@@ -151,6 +151,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> matrix_classes() { return table; }
+std::span<const CaseClass> matrix_classes() { return matrix_table; }
 
 }  // namespace fp4proof::suite

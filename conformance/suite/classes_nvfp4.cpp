@@ -131,7 +131,7 @@ std::vector<CaseInput> tensor_scale_ends(const CaseContext&) {
 
 constexpr bool has_tensor_scale(const Profile& profile) { return is_nvfp4(profile) && profile.tensor_scale; }
 
-constexpr std::array table = {
+constexpr std::array nvfp4_table = {
     CaseClass{"nvfp4-scale-ties", "Ties of the E4M3 block scale do not go to the even code.", Operation::quantize,
               is_nvfp4, rows_of<scale_ties>},
     CaseClass{"nvfp4-scale-subnormal", "Subnormal block scales are flushed or a binade off.", Operation::quantize,
@@ -151,6 +151,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> nvfp4_classes() { return table; }
+std::span<const CaseClass> nvfp4_classes() { return nvfp4_table; }
 
 }  // namespace fp4proof::suite

@@ -78,7 +78,7 @@ std::vector<CaseInput> bf16_values(const CaseContext& context) {
   });
 }
 
-constexpr std::array table = {
+constexpr std::array random_table = {
     CaseClass{"random-gaussian", "Something goes wrong on ordinary data that no other class thought of.",
               Operation::quantize, any_profile, gaussian},
     CaseClass{"random-laplace", "Something goes wrong on peaked data that no other class thought of.",
@@ -95,6 +95,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> random_classes() { return table; }
+std::span<const CaseClass> random_classes() { return random_table; }
 
 }  // namespace fp4proof::suite

@@ -187,7 +187,7 @@ Blocks every_bf16_maximum(const CaseContext& context) {
   return rows;
 }
 
-constexpr std::array table = {
+constexpr std::array scale_table = {
     CaseClass{"scale-powers", "The scale is wrong where the largest magnitude is a power of two or next to one.",
               Operation::quantize, any_profile, rows_of<powers>},
     CaseClass{"scale-edges",
@@ -213,6 +213,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> scale_classes() { return table; }
+std::span<const CaseClass> scale_classes() { return scale_table; }
 
 }  // namespace fp4proof::suite

@@ -11,12 +11,12 @@ namespace fp4proof::suite {
 namespace {
 
 constexpr std::uint32_t minus_zero = 0x80000000U;
-constexpr std::uint32_t infinity = 0x7F800000U;
+constexpr std::uint32_t plus_infinity = 0x7F800000U;
 constexpr std::uint32_t quiet_nan = 0x7FC00000U;
 constexpr std::array<std::uint32_t, 5> nans = {quiet_nan, 0xFFC00000U, 0x7F800001U, 0x7FFFFFFFU, 0xFFA12345U};
 
 /// Values of both signs over four binades.
-Words ordinary_row(const Profile& profile, std::size_t variant) {
+Words row_of_four_binades(const Profile& profile, std::size_t variant) {
   Words row;
   for (std::size_t i = 0; i < row_length(profile); ++i) {
     const double value = std::ldexp(1.0 + static_cast<double>((5 * i + 3 * variant) % 16) / 16.0,
@@ -76,7 +76,7 @@ Words scaled_to_zero(const Profile& profile) {
 Blocks signed_zeros(const CaseContext& context) {
   const Profile& profile = context.profile;
   Blocks rows;
-  Words row = ordinary_row(profile, 0);
+  Words row = row_of_four_binades(profile, 0);
   for (std::size_t i = 0; i < row.size(); i += 2) row[i] = i % 4 == 0 ? minus_zero : 0;
   rows.push_back(row);
   // Negative values that round to zero, from just inside the deadzone down to the smallest number.
@@ -95,7 +95,7 @@ Blocks specials_at_positions(const CaseContext& context, std::span<const std::ui
   Blocks rows;
   std::size_t turn = 0;
   for (const std::size_t place : positions(context)) {
-    Words row = ordinary_row(context.profile, turn);
+    Words row = row_of_four_binades(context.profile, turn);
     row[place] = specials[turn % specials.size()];
     rows.push_back(std::move(row));
     ++turn;
@@ -109,7 +109,7 @@ Blocks specials_at_positions(const CaseContext& context, std::span<const std::ui
 Blocks nan_positions(const CaseContext& context) { return specials_at_positions(context, nans); }
 
 Blocks infinity_positions(const CaseContext& context) {
-  return specials_at_positions(context, std::array{infinity, negative(infinity)});
+  return specials_at_positions(context, std::array{plus_infinity, negative(plus_infinity)});
 }
 
 Blocks nan_and_infinity(const CaseContext& context) {
@@ -118,9 +118,9 @@ Blocks nan_and_infinity(const CaseContext& context) {
   for (const auto& [nan_place, infinity_place] :
        {std::pair{std::size_t{0}, length - 1}, std::pair{length - 1, std::size_t{0}},
         std::pair{length / 2, length / 2 + 1}}) {
-    Words row = ordinary_row(context.profile, rows.size());
+    Words row = row_of_four_binades(context.profile, rows.size());
     row[nan_place] = nans[rows.size()];
-    row[infinity_place] = rows.size() % 2 == 0 ? infinity : negative(infinity);
+    row[infinity_place] = rows.size() % 2 == 0 ? plus_infinity : negative(plus_infinity);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -130,7 +130,7 @@ Blocks outlier(const CaseContext& context) {
   Blocks rows;
   const std::vector<std::size_t> places = positions(context);
   for (const int binades : {12, 2, 3, 5, 8, 20, 40, 100}) {
-    Words row = ordinary_row(context.profile, rows.size());
+    Words row = row_of_four_binades(context.profile, rows.size());
     row[places[rows.size() % places.size()]] = word_of(std::ldexp(rows.size() % 2 == 0 ? 1.25 : -1.5, binades));
     rows.push_back(std::move(row));
   }
@@ -156,7 +156,7 @@ Blocks alternating_signs(const CaseContext& context) {
   return rows;
 }
 
-constexpr std::array table = {
+constexpr std::array special_table = {
     CaseClass{"zero-block", "An all-zero block gets another scale, NaN from a division by zero, or lost signs.",
               Operation::quantize, any_profile, rows_of<zero_block>},
     CaseClass{"one-nonzero", "A position of the block is left out of the maximum or written to another place.",
@@ -179,6 +179,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> special_classes() { return table; }
+std::span<const CaseClass> special_classes() { return special_table; }
 
 }  // namespace fp4proof::suite

@@ -108,7 +108,7 @@ std::vector<CaseInput> truncation_draws(const CaseContext& context) {
   return cases_of_draws(context, draws);
 }
 
-constexpr std::array table = {
+constexpr std::array stochastic_table = {
     CaseClass{"stochastic-lowest-word", "Random value 0 does not keep the lower neighbour.", Operation::quantize,
               is_stochastic, floor_draws},
     CaseClass{"stochastic-highest-word", "The largest random value does not go up.", Operation::quantize, is_stochastic,
@@ -124,6 +124,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> stochastic_classes() { return table; }
+std::span<const CaseClass> stochastic_classes() { return stochastic_table; }
 
 }  // namespace fp4proof::suite

@@ -131,7 +131,7 @@ constexpr auto dequantizes = wild<Operation::dequantize>;
 
 constexpr bool is_mxfp4_stochastic(const Profile& profile) { return is_mxfp4(profile) && is_stochastic(profile); }
 
-constexpr std::array table = {
+constexpr std::array wild_table = {
     quantizes("wild-flydsl-590", "The scale is nearest(amax / max), one step low on most E2M3 blocks.",
               has_element<Element::e2m3>, rows_of<flydsl_590>),
     quantizes("wild-mlx-4353", "One back end rounds the scale to nearest and clips, another rounds it up.",
@@ -174,6 +174,6 @@ constexpr std::array table = {
 
 }  // namespace
 
-std::span<const CaseClass> wild_classes() { return table; }
+std::span<const CaseClass> wild_classes() { return wild_table; }
 
 }  // namespace fp4proof::suite

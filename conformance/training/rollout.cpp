@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "conformance/training/extent.h"
 #include "conformance/training/row_operators.h"
 
 namespace fp4proof::training {
 
 namespace {
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 /// The positions first ... first + count - 1, each `repeated` times in a row, all of it `copies` times.
 std::vector<std::int32_t> positions(std::int64_t first, std::int64_t count, std::int64_t repeated,

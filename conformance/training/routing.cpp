@@ -1,12 +1,11 @@
 #include "conformance/training/routing.h"
 
+#include "conformance/training/extent.h"
 #include "formats/strict_math.h"
 
 namespace fp4proof::training {
 
 namespace {
-
-std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 std::span<const float> row_of(std::span<const float> matrix, std::size_t row, std::int64_t width) {
   return matrix.subspan(row * size(width), size(width));

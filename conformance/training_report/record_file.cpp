@@ -37,7 +37,7 @@ Result<std::string> read_record(const std::filesystem::path& path) {
   const auto file = MappedFile::open(path);
   if (!file) return file.error();
   if (file->bytes().size() > most_bytes) return refused(path, "larger than any record of a run");
-  return std::string(text_of(file->bytes()));
+  return std::string(fp4proof::text_of(file->bytes()));
 }
 
 Result<JsonRecord> JsonRecord::read(const std::filesystem::path& path) {

@@ -13,4 +13,9 @@ inline std::uint64_t count(const nlohmann::json& value, const char* field) {
   return value.at(field).get<std::uint64_t>();
 }
 
+/// "gemm under mxfp4-rne": what a table of a document is about.
+inline std::string table_name(const nlohmann::json& table) {
+  return text(table, "operation") + " under " + text(table, "profile");
+}
+
 }  // namespace fp4proof::verdict

@@ -17,10 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string table_name(const json& table) {
-  return fmt::format("{} under {}", text(table, "operation"), text(table, "profile"));
-}
-
 /// "unused", "expired on 2026-01-31".
 std::string waiver_problem(const json& entry) {
   const std::string what =

@@ -21,10 +21,6 @@ std::string tally_text(const json& tally) {
                      count(tally, "skipped"));
 }
 
-std::string table_name(const json& table) {
-  return fmt::format("{} under {}", text(table, "operation"), text(table, "profile"));
-}
-
 std::string subject_text(const json& document) {
   const json& subject = document["subject"];
   const std::string kind = text(subject, "kind");

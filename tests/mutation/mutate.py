@@ -32,8 +32,30 @@ def compile_commands(build):
     return [line for line in lines.stdout.splitlines() if " -c " in line]
 
 
-def relative_command(line, name):
-    """The command with paths below the root made relative, less optimisation, and NAME.o as its object."""
+def sources_of(command):
+    """The source that a command compiles, or those that it includes where it is one of a unity build."""
+    source = pathlib.Path(shlex.split(command)[-1])
+    if source.parent.name != "Unity":
+        return [source]
+    return [pathlib.Path(line.split('"')[1]) for line in source.read_text().splitlines() if line.startswith("#include")]
+
+
+def units(folder, build, alone):
+    """Pairs of a command of the build and the source, relative to the root, that it is to compile in the copy. Files
+    named in `alone` are units by themselves, so that little is compiled for a mutant."""
+    for i, command in enumerate(compile_commands(build)):
+        sources = [str(source.relative_to(ROOT)) for source in sources_of(command)]
+        together = [source for source in sources if source not in alone]
+        if len(together) > 1:
+            unit = folder / f"unity{i}.cpp"
+            unit.write_text("".join(f'#include "{source}"\n' for source in together))
+            together = [unit.name]
+        for source in together + [source for source in sources if source in alone]:
+            yield command, source
+
+
+def relative_command(line, source, name):
+    """The command for SOURCE with paths below the root made relative, less optimisation, and NAME.o as its object."""
     words = shlex.split(line)
     kept, skip = [], False
     for word in words:
@@ -43,12 +65,13 @@ def relative_command(line, name):
             skip = word != "-c"
         elif word not in ("-MD", "-g", "-Werror") and not word.startswith("-O"):
             kept.append(word.replace(str(ROOT), "."))
-    source = kept.pop()
+    kept.pop()
     return kept + ["-O1", "-MD", "-MF", f"{name}.d", "-o", f"{name}.o", "-c", source]
 
 
-def write_ninja(folder, build):
-    commands = [relative_command(line, f"object{i}") for i, line in enumerate(compile_commands(build))]
+def write_ninja(folder, build, alone):
+    commands = [relative_command(line, source, f"object{i}")
+                for i, (line, source) in enumerate(units(folder, build, alone))]
     objects = [command[command.index("-o") + 1] for command in commands]
     text = "rule compile\n  command = $run\n  depfile = $out.d\n  deps = gcc\nrule link\n  command = $run\n"
     for command, made in zip(commands, objects):
@@ -63,13 +86,13 @@ def write_ninja(folder, build):
     (folder / "build.ninja").write_text(text)
 
 
-def prepare(work, build, jobs):
+def prepare(work, build, jobs, alone):
     """The unmutated copy, compiled."""
     shutil.rmtree(work, ignore_errors=True)
     base = work / "base"
     for room in ROOMS:
         shutil.copytree(ROOT / room, base / room)
-    write_ninja(base, build)
+    write_ninja(base, build, alone)
     subprocess.run(["ninja", "-C", base, "-j", str(jobs), "--quiet"], check=True)
     return base
 
@@ -129,7 +152,7 @@ def main():
         parser.error(f"no such mutant: {', '.join(sorted(unknown))}")
     chosen = [mutant for mutant in MUTANTS if not options.only or mutant.name in options.only]
 
-    base = prepare(options.work, options.build, options.jobs)
+    base = prepare(options.work, options.build, options.jobs, {mutant.file for mutant in chosen})
     clean = judge(options, base)
     if clean["exit_code"] != 0:
         sys.exit(f"the unmutated reference does not pass: {clean}")
