@@ -5,6 +5,7 @@
 #include "conformance/corrections/stack_lookup.h"
 #include "conformance/profiles/profile_lookup.h"
 #include "conformance/python/python_errors.h"
+#include "conformance/vectors/os_error.h"
 #include "conformance/vectors/strict_json.h"
 
 namespace fp4proof::python {
@@ -36,6 +37,12 @@ SharedProfile profile_of(const std::string& text) {
 SharedStack stack_of(const std::string& text) {
   return value_or_raise(is_json(text) ? stack_from_json(parsed(text, "correction"), "correction")
                                       : find_stack_or_file(text));
+}
+
+portable::Tail tail_of(const std::string& name) {
+  if (name == "error") return portable::Tail::error;
+  if (name == "pad") return portable::Tail::pad;
+  raise({ErrorKind::usage, fmt::format("tail is \"error\" or \"pad\", not {}", quote(name))});
 }
 
 FloatTensor float_tensor_of(const AnyArray& array, const std::string& dtype) {

@@ -10,6 +10,7 @@
 
 #include "conformance/corrections/stack_json.h"
 #include "conformance/profiles/profile_json.h"
+#include "reference/portable/geometry.h"
 #include "reference/portable/tensor.h"
 
 namespace fp4proof::python {
@@ -23,6 +24,9 @@ SharedProfile profile_of(const std::string& text);
 
 /// A stack of corrections likewise.
 SharedStack stack_of(const std::string& text);
+
+/// "error" or "pad".
+portable::Tail tail_of(const std::string& name);
 
 /// A tensor of numbers that the array keeps alive.
 struct FloatTensor {

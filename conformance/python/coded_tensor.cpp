@@ -23,12 +23,6 @@ namespace nb = nanobind;
 
 namespace {
 
-portable::Tail tail_of(const std::string& name) {
-  if (name == "error") return portable::Tail::error;
-  if (name == "pad") return portable::Tail::pad;
-  raise({ErrorKind::usage, fmt::format("tail is \"error\" or \"pad\", not {}", quote(name))});
-}
-
 portable::Accumulator accumulator_of(const std::string& name) {
   if (const auto found = portable::find_accumulator(name)) return *found;
   std::vector<std::string> names;
@@ -133,19 +127,19 @@ portable::CodedPart& part_of(CodedTensor& coded, bool residual) {
   return *coded.tensor.residual;
 }
 
-using Bytes = nb::ndarray<nb::numpy, std::uint8_t>;
+using CodeArray = nb::ndarray<nb::numpy, std::uint8_t>;
 
-Bytes codes(nb::handle_t<CodedTensor> self, bool residual) {
+CodeArray codes(nb::handle_t<CodedTensor> self, bool residual) {
   portable::Quantized& part = part_of(nb::cast<CodedTensor&>(self), residual).quantized;
   return array_over(part.codes.data(), part.geometry.codes_shape(), self);
 }
 
-Bytes scales(nb::handle_t<CodedTensor> self, bool residual) {
+CodeArray scales(nb::handle_t<CodedTensor> self, bool residual) {
   portable::Quantized& part = part_of(nb::cast<CodedTensor&>(self), residual).quantized;
   return array_over(part.scales.data(), part.geometry.scales_shape(), self);
 }
 
-std::optional<Bytes> macro(nb::handle_t<CodedTensor> self, bool residual) {
+std::optional<CodeArray> macro(nb::handle_t<CodedTensor> self, bool residual) {
   auto& coded = nb::cast<CodedTensor&>(self);
   portable::CodedPart& part = part_of(coded, residual);
   if (!coded.tensor.stack.macro.is_on()) return std::nullopt;

@@ -35,8 +35,6 @@ namespace {
 
 using portable::ErrorSplit;
 
-portable::Tail tail_of(const std::string& name) { return name == "pad" ? portable::Tail::pad : portable::Tail::error; }
-
 nb::dict dict_of(const ErrorSplit& split, int factor) {
   nb::dict result;
   const auto put = [&](const char* name, auto value) { result[name] = value; };
@@ -126,7 +124,7 @@ Wish wish_of(const nb::dict& options) {
 /// The text and the JSON.
 using Story = std::pair<std::string, std::string>;
 
-std::string dump(const nlohmann::json& value) {
+std::string one_line(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -142,13 +140,13 @@ Story plain_story(const Wish& wish, Result<explain::BlockQuestion> question) {
     value["decomposition"] = explain::decomposition_json(decomposition);
     text += explain::decomposition_text(decomposition, wish.text);
   }
-  return {std::move(text), dump(value)};
+  return {std::move(text), one_line(value)};
 }
 
 Story corrected_story(const Wish& wish, Result<explain::CorrectionContext> context) {
   const explain::CorrectionStory story = value_or_raise(
       explain::explain_correction(*wish.profile, *wish.stack, value_or_raise(std::move(context)), wish.product));
-  return {explain::correction_text(story, wish.text), dump(explain::correction_json(story))};
+  return {explain::correction_text(story, wish.text), one_line(explain::correction_json(story))};
 }
 
 Story explain_words(const Wish& wish, const std::vector<std::uint32_t>& words, std::int64_t block) {

@@ -52,6 +52,14 @@ def test_explanations_refused(message, arguments):
         fp4proof.explain(profile="mxfp4/ocp", **arguments)
 
 
+def test_tails_are_named():
+    x = np.ones((1, 40), np.float32)
+    for study in (fp4proof.decompose, fp4proof.explain):
+        with pytest.raises(ValueError, match='tail is "error" or "pad", not "cut"'):
+            study(x, "mxfp4/ocp", tail="cut")
+    assert fp4proof.decompose(x, "mxfp4/ocp", tail="pad").elements == 40
+
+
 def test_decomposition_of_what_is_all_scale():
     """1.25 needs the scale 1/4 to be exact, and gets 1/4 of it under the floor rule: codes 5 of 4 to 6 tie to 4."""
     split = fp4proof.decompose(np.full((3, 32), 1.25, np.float32), "mxfp4/ocp")
