@@ -6,7 +6,7 @@ namespace fp4proof {
 
 namespace {
 
-constexpr const char* style =
+constexpr const char* page_style =
     "body{font-family:system-ui,sans-serif;color:#222;max-width:1120px;margin:28px auto;padding:0 20px;"
     "line-height:1.45}\n"
     "h1{font-size:22px;margin-bottom:4px}\nh2{font-size:17px;margin:34px 0 10px}\n"
@@ -50,7 +50,7 @@ std::string HtmlPage::text() const {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{0}</title>\n"
       "<style>\n{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p class=\"subtitle\">{2}</p>\n{3}</body>\n</html>\n",
-      svg_escaped(title_), style, svg_escaped(subtitle_), body_);
+      svg_escaped(title_), page_style, svg_escaped(subtitle_), body_);
 }
 
 }  // namespace fp4proof

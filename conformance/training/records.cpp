@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr std::size_t reward_column = 1;
 constexpr std::size_t first_evaluation_column = 15;
-constexpr std::size_t columns = 18;
+constexpr std::size_t step_columns = 18;
 
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells(1);
@@ -98,7 +98,7 @@ Result<Records> Records::load(const std::filesystem::path& folder, std::int64_t 
   if (line != steps_header) return damaged(csv_path);
   while (std::getline(lines, line) && static_cast<std::int64_t>(records.rows_.size()) < last_step) {
     const auto cells = cells_of(line);
-    if (cells.size() != columns) return damaged(csv_path);
+    if (cells.size() != step_columns) return damaged(csv_path);
     const auto number = [&](std::size_t column) { return std::strtod(cells[column].c_str(), nullptr); };
     Row row{line, number(reward_column), {}};
     if (!cells.back().empty()) {

@@ -52,11 +52,11 @@ std::vector<std::uint32_t> cut_block(std::span<const std::uint32_t> matrix, std:
 int DecodedBlock::native_min_exponent() const { return 1 - element_spec(element).bias; }
 
 int DecodedBlock::hopper_min_exponent(const TensorCore& core) const {
-  constexpr int fp16_min_exponent = -14;
-  constexpr int e5m2_min_exponent = -14;
-  constexpr int e4m3_min_exponent = -6;
-  if (core.fp16_operands) return fp16_min_exponent;
-  return element == Element::e5m2 ? e5m2_min_exponent : e4m3_min_exponent;
+  constexpr int fp16_lowest = -14;
+  constexpr int e5m2_lowest = -14;
+  constexpr int e4m3_lowest = -6;
+  if (core.fp16_operands) return fp16_lowest;
+  return element == Element::e5m2 ? e5m2_lowest : e4m3_lowest;
 }
 
 DecodedBlock decode_operand_block(const Profile& profile, const EncodedBlock& block) {
