@@ -1,15 +1,19 @@
 // The CUDA path behind the interface of a training backend (conformance/training_backend.h).
 //
-// Everything runs on one stream. In steady state a call neither allocates nor synchronises: it is a few launches, so a
-// whole step may be captured in a CUDA graph once the workspace has grown.
+// Everything runs on one stream. In steady state a call neither allocates nor synchronises: it is a few launches, one
+// by one or, where FP4PROOF_TRAINING_GRAPHS is 1, recorded in CUDA graphs (gpu/training_graph.h). Whatever is no
+// operator flushes the open segment first.
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "conformance/training_backend.h"
 #include "formats/result.h"
@@ -17,6 +21,7 @@
 #include "gpu/plugin_memory.h"
 #include "gpu/status.h"
 #include "gpu/training_attention.h"
+#include "gpu/training_graph.h"
 #include "gpu/training_products.h"
 #include "gpu/training_rows.h"
 #include "gpu/training_tokens.h"
@@ -32,6 +37,7 @@ struct Session {
   std::string error;       ///< of the last call that failed
   bool is_broken = false;  ///< CUDA failed: every later call fails with the same error
   cudaStream_t stream = nullptr;
+  std::optional<SegmentGraphs> graphs;  ///< none: calls are launched one by one
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
 };
@@ -48,10 +54,9 @@ fp4proof_status break_down(const std::string& message) {
   return refuse(FP4PROOF_FAILED, message);
 }
 
-fp4proof_status report(cudaError_t error, const char* what) {
-  const Result<void> done = plugin::check_cuda(error, what);
-  return done ? FP4PROOF_OK : break_down(done.error().message);
-}
+fp4proof_status report(const Result<void>& done) { return done ? FP4PROOF_OK : break_down(done.error().message); }
+
+fp4proof_status report(cudaError_t error, const char* what) { return report(plugin::check_cuda(error, what)); }
 
 fp4proof_status report(const Error& error) {
   return refuse(error.kind == ErrorKind::unsupported ? FP4PROOF_UNSUPPORTED : FP4PROOF_INVALID, error.message);
@@ -64,14 +69,19 @@ fp4proof_status report(Status status) {
     case Status::unsupported: return refuse(FP4PROOF_UNSUPPORTED, status_text(status));
     default: break;
   }
-  const cudaError_t reason = cudaStreamSynchronize(session->stream);
+  cudaError_t reason = session->graphs ? session->graphs->discard() : cudaSuccess;
+  if (reason == cudaSuccess) reason = cudaStreamSynchronize(session->stream);
   return break_down(std::string(status_text(status)) + ": " + cudaGetErrorString(reason));
 }
+
+/// Whether everything so far is on the stream.
+bool flush() { return !session->graphs || report(session->graphs->launch()) == FP4PROOF_OK; }
 
 /// Memory for one call at a time: calls on a stream do not overlap. It grows by a half at least, so that it soon stays
 /// as it is.
 bool grow_workspace(std::size_t bytes) {
   if (bytes <= session->workspace_bytes) return true;
+  if (!flush()) return false;
   const std::size_t larger = session->workspace_bytes + session->workspace_bytes / 2;
   const std::size_t wanted = bytes > larger ? bytes : larger;
   cudaFree(session->workspace);
@@ -94,15 +104,24 @@ fp4proof_status guard(const Call* call, const Body& body) {
   }
 }
 
+template <auto Launch, class... Arguments>
+fp4proof_status launch(const Arguments&... arguments) {
+  if (session->graphs) {
+    const Result<void> recording = session->graphs->record(reinterpret_cast<std::uintptr_t>(Launch));
+    if (!recording) return report(recording);
+  }
+  return report(Launch(arguments..., session->stream));
+}
+
 template <class Call, Status (*Launch)(const Call&, cudaStream_t)>
 fp4proof_status run(const Call* call) {
-  return guard(call, [](const Call& given) { return report(Launch(given, session->stream)); });
+  return guard(call, [](const Call& given) { return launch<Launch>(given); });
 }
 
 template <auto Size, auto Launch, class Task>
 fp4proof_status launch_in_workspace(const Task& task) {
   if (!grow_workspace(Size(task))) return FP4PROOF_FAILED;
-  return report(Launch(task, session->workspace, session->workspace_bytes, session->stream));
+  return launch<Launch>(task, session->workspace, session->workspace_bytes);
 }
 
 template <class Call, auto Size, auto Launch>
@@ -120,7 +139,7 @@ fp4proof_status run_named(const Call* call) {
 }
 
 void* allocate(std::size_t bytes) {
-  if (session->is_broken) return nullptr;
+  if (session->is_broken || !flush()) return nullptr;
   void* memory = nullptr;
   const cudaError_t failure = cudaMalloc(&memory, bytes);
   if (failure == cudaSuccess) {
@@ -131,15 +150,19 @@ void* allocate(std::size_t bytes) {
   return nullptr;
 }
 
-void release(void* memory) { cudaFree(memory); }
+/// cudaFree waits for what is on the stream. A flush that fails is told by the next call.
+void release(void* memory) {
+  static_cast<void>(flush());
+  cudaFree(memory);
+}
 
 fp4proof_status synchronize() {
-  if (session->is_broken) return FP4PROOF_FAILED;
+  if (session->is_broken || !flush()) return FP4PROOF_FAILED;
   return report(cudaStreamSynchronize(session->stream), "synchronize");
 }
 
 fp4proof_status copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  if (session->is_broken) return FP4PROOF_FAILED;
+  if (session->is_broken || !flush()) return FP4PROOF_FAILED;
   const fp4proof_status copied = report(cudaMemcpyAsync(to, from, bytes, kind, session->stream), "copy");
   return copied == FP4PROOF_OK ? synchronize() : copied;
 }
@@ -154,7 +177,18 @@ fp4proof_status copy_out(void* host, const void* from, std::size_t bytes) {
 
 const char* error() { return session->error.c_str(); }
 
+void report_graphs() {
+  if (!session->graphs || std::getenv("FP4PROOF_GPU_REPORT") == nullptr) return;
+  const SegmentGraphs::Counts& counts = session->graphs->counts();
+  std::fprintf(stderr, "fp4proof-gpu: segments launched as CUDA graphs %lld, graphs made %lld, updates refused %lld\n",
+               static_cast<long long>(counts.segments), static_cast<long long>(counts.made),
+               static_cast<long long>(counts.refused));
+}
+
 void close() {
+  static_cast<void>(flush());
+  report_graphs();
+  session->graphs.reset();
   if (session->stream != nullptr) {
     cudaStreamSynchronize(session->stream);
     cudaStreamDestroy(session->stream);
@@ -201,13 +235,24 @@ constexpr fp4proof_training operators = {
     .digest = run<fp4proof_digest_call, digest>,
 };
 
+bool wants_graphs() {
+  const char* const wanted = std::getenv("FP4PROOF_TRAINING_GRAPHS");
+  return wanted != nullptr && wanted == std::string_view("1");
+}
+
 Result<void> start(Session& started) {
   const Result<std::string> device = plugin::describe_device();
   if (!device) return device.error();
   started.description = *device;
   const Result<void> made =
       plugin::check_cuda(cudaStreamCreateWithFlags(&started.stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  return made ? plugin::check_arithmetic(started.stream) : made;
+  if (!made) return made;
+  if (const Result<void> sound = plugin::check_arithmetic(started.stream); !sound) return sound;
+  if (wants_graphs()) {
+    started.description += ", CUDA graphs";
+    started.graphs.emplace(started.stream);
+  }
+  return {};
 }
 
 /// Where nothing can be offered, every call says why.
