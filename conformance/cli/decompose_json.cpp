@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "reference/portable/error_split_sums.h"
+
 namespace fp4proof::cli {
 
 namespace {
@@ -11,39 +13,29 @@ namespace {
 using nlohmann::json;
 using portable::ErrorSplit;
 
-template <class Number>
-struct Field {
+struct Count {
   const char* name;
-  Number ErrorSplit::*member;
+  std::int64_t ErrorSplit::*member;
 };
 
-constexpr std::array<Field<std::int64_t>, 6> counts = {{{"elements", &ErrorSplit::elements},
-                                                        {"excluded", &ErrorSplit::excluded},
-                                                        {"in_deadzone", &ErrorSplit::in_deadzone},
-                                                        {"zeroed", &ErrorSplit::zeroed},
-                                                        {"inexact", &ErrorSplit::inexact},
-                                                        {"identity_failures", &ErrorSplit::identity_failures}}};
-
-constexpr std::array<Field<double>, 8> split_sums = {{{"value", &ErrorSplit::value},
-                                                      {"quantized_value", &ErrorSplit::quantized_value},
-                                                      {"error", &ErrorSplit::error},
-                                                      {"scale", &ErrorSplit::scale},
-                                                      {"deadzone", &ErrorSplit::deadzone},
-                                                      {"grid", &ErrorSplit::grid},
-                                                      {"scale_grid", &ErrorSplit::scale_grid},
-                                                      {"scale_deadzone", &ErrorSplit::scale_deadzone}}};
+constexpr std::array<Count, 6> counts = {{{"elements", &ErrorSplit::elements},
+                                          {"excluded", &ErrorSplit::excluded},
+                                          {"in_deadzone", &ErrorSplit::in_deadzone},
+                                          {"zeroed", &ErrorSplit::zeroed},
+                                          {"inexact", &ErrorSplit::inexact},
+                                          {"identity_failures", &ErrorSplit::identity_failures}}};
 
 json field_names() {
   json names = json::array();
   for (const auto& [name, member] : counts) names.push_back(name);
-  for (const auto& [name, member] : split_sums) names.push_back(name);
+  for (const auto& [name, member] : portable::error_split_sums) names.push_back(name);
   return names;
 }
 
 json field_values(const ErrorSplit& split) {
   json values = json::array();
   for (const auto& [name, member] : counts) values.push_back(split.*member);
-  for (const auto& [name, member] : split_sums) values.push_back(split.*member);
+  for (const auto& [name, member] : portable::error_split_sums) values.push_back(split.*member);
   return values;
 }
 
@@ -63,7 +55,7 @@ json to_json(const ErrorSplit& split, double all_error) {
                  {"deadzone_fraction", split.deadzone_fraction()},
                  {"zeroed_fraction", split.zeroed_fraction()}};
   for (const auto& [name, member] : counts) object[name] = split.*member;
-  for (const auto& [name, member] : split_sums) {
+  for (const auto& [name, member] : portable::error_split_sums) {
     object["sums"][name] = split.*member;
     object["sums_hex"][name] = fmt::format("{:a}", split.*member);
   }

@@ -6,7 +6,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
 #include <utility>
 
 #include "conformance/explain/block_source.h"
@@ -26,6 +25,7 @@
 #include "reference/portable/decompose.h"
 #include "reference/portable/dequantize.h"
 #include "reference/portable/environment.h"
+#include "reference/portable/error_split_sums.h"
 
 namespace fp4proof::python {
 
@@ -54,16 +54,7 @@ nb::dict dict_of(const ErrorSplit& split, int factor) {
   put("deadzone_fraction", split.deadzone_fraction());
   put("zeroed_fraction", split.zeroed_fraction());
   nb::dict sums;
-  constexpr std::array<std::pair<const char*, double ErrorSplit::*>, 8> members = {
-      {{"value", &ErrorSplit::value},
-       {"quantized_value", &ErrorSplit::quantized_value},
-       {"error", &ErrorSplit::error},
-       {"scale", &ErrorSplit::scale},
-       {"deadzone", &ErrorSplit::deadzone},
-       {"grid", &ErrorSplit::grid},
-       {"scale_grid", &ErrorSplit::scale_grid},
-       {"scale_deadzone", &ErrorSplit::scale_deadzone}}};
-  for (const auto& [name, member] : members) sums[name] = split.*member;
+  for (const auto& [name, member] : portable::error_split_sums) sums[name] = split.*member;
   result["sums"] = sums;
   result["factor"] = factor;
   return result;
