@@ -34,6 +34,16 @@ CLI::Validator decimal_number(bool negative) {
       "");
 }
 
+CLI::Validator number_between(double low, double high) {
+  return CLI::Validator(
+      [low, high](std::string& text) -> std::string {
+        double number = 0;
+        if (CLI::detail::lexical_cast(text, number) && number >= low && number <= high) return {};
+        return fmt::format("'{}' is no number from {} to {}", text, low, high);
+      },
+      "");
+}
+
 void add_axis_option(CLI::App& command, int& axis) {
   command.add_option("--axis", axis, "Axis that blocks run along; negative counts from the end (default: -1)")
       ->check(decimal_number(true))

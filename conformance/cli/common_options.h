@@ -33,4 +33,7 @@ void add_tensor_option(CLI::App& command, std::vector<std::string>& names);
 /// reading.
 CLI::Validator decimal_number(bool negative);
 
+/// Accepts numbers in a range. CLI::Range would let NaN pass.
+CLI::Validator number_between(double low, double high);
+
 }  // namespace fp4proof::cli

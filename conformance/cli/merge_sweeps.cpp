@@ -35,6 +35,7 @@ Result<ExitCode> run(const Options& options, Session& session) {
   } else {
     session.print(sweep_table(sweep::summary_of(merged->sweep, merged->outcomes)));
   }
+  for (const std::string& note : divergence_notes(merged->outcomes)) session.note(note);
   ExitCode code = ExitCode::conformant;
   for (const sweep::Outcome& outcome : merged->outcomes) {
     if (outcome.state == sweep::RunState::done) continue;

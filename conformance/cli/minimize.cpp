@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/cli/common_options.h"
 #include "conformance/cli/progress.h"
 #include "conformance/cli/same_file.h"
 #include "conformance/cli/verbs.h"
@@ -326,7 +327,7 @@ Action add(CLI::App& command, Session& session) {
       .add_option("--actual", options->actual, "Answers in a file: the smallest failing cases are picked, not shrunk")
       ->option_text("FILE");
   command.add_option("--timeout", options->seconds, "Seconds for each call")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(number_between(0.001, 1e6))
       ->capture_default_str();
   add_choice(command, *options);
   command.add_option("--json", options->json, "Write the cases as JSON; - prints them in place of the text")

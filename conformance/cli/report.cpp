@@ -48,6 +48,11 @@ std::string text(const std::vector<TrainingRun>& runs, const std::vector<EqualRu
                            first, quote_path(entry.differing->path));
     }
   }
+  for (const TrainingRun& run : runs) {
+    if (const auto step = run.diverged_at()) {
+      lines += fmt::format("diverged {}: step {}\n", quote_path(run.path), *step);
+    }
+  }
   return lines + fmt::format("{} on {}\n", counted(runs.size(), "run"), quote_path(out));
 }
 
@@ -56,9 +61,11 @@ nlohmann::json to_json(const TrainingRun& run) {
   const auto k3 = training_report::final_k3(run);
   nlohmann::json value = {{"folder", run.folder},    {"preset", run.preset},   {"plan", run.plan_name},
                           {"seed", run.seed},        {"backend", run.backend}, {"steps", run.steps.size()},
-                          {"final_reward", nullptr}, {"k3", nullptr},          {"digest", nullptr}};
+                          {"final_reward", nullptr}, {"k3", nullptr},          {"digest", nullptr},
+                          {"diverged_at", nullptr}};
   if (reward) value["final_reward"] = *reward;
   if (k3) value["k3"] = *k3;
+  if (const auto step = run.diverged_at()) value["diverged_at"] = *step;
   if (run.summary) value["digest"] = run.summary->digest;
   return value;
 }

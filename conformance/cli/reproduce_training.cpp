@@ -24,13 +24,16 @@ constexpr std::array<std::string_view, 7> charted = {
 
 nlohmann::json to_json(const PlanEffect& effect) {
   const Spread& reward = effect.final_reward;
+  nlohmann::json diverged = nlohmann::json::array();
+  for (const Divergence& run : effect.diverged) diverged.push_back({{"seed", run.seed}, {"step", run.step}});
   return {{"plan", effect.plan},
           {"seeds", effect.seeds},
           {"final_reward", {{"mean", reward.mean}, {"low", reward.low}, {"high", reward.high}}},
           {"gap", effect.gap ? nlohmann::json(effect.gap->mean) : nlohmann::json(nullptr)},
           {"first_entropy", effect.first_entropy},
           {"last_entropy", effect.last_entropy},
-          {"last_k3", effect.last_k3}};
+          {"last_k3", effect.last_k3},
+          {"diverged", diverged}};
 }
 
 nlohmann::json to_json(const Claim& claim) {
@@ -60,6 +63,11 @@ void print_tables(Session& session, std::span<const PlanEffect> effects, std::sp
   }
   session.print(plans.text());
   session.print("\n");
+  for (const PlanEffect& e : effects) {
+    for (const Divergence& run : e.diverged) {
+      session.note(fmt::format("{} with seed {} diverged at step {}", e.plan, run.seed, run.step));
+    }
+  }
   Table asked("llll");
   asked.add({"claim", "published", "ours", "verdict"});
   for (const Claim& claim : claims) {

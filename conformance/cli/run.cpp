@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "conformance/cli/check_options.h"
 #include "conformance/cli/check_run.h"
 #include "conformance/cli/check_run_paths.h"
+#include "conformance/cli/common_options.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/runners/plugin_subject.h"
 #include "conformance/runners/process_command.h"
@@ -138,8 +138,6 @@ Result<ExitCode> run(const Options& options, Session& session) {
   if (options.library.empty() == options.command.empty()) {
     return Error{ErrorKind::usage, "name what is verified: either --backend LIB or --process \"COMMAND ARGUMENTS\""};
   }
-  // CLI::Range lets NaN pass.
-  if (!std::isfinite(options.seconds)) return Error{ErrorKind::usage, "--timeout must be a number of seconds"};
   const Result<CheckInputs> inputs = inputs_of(options);
   if (!inputs) return inputs.error();
   if (const Result<void> apart = check_report_paths(options.check, *inputs); !apart) return apart.error();
@@ -182,7 +180,7 @@ Action add(CLI::App& command, Session& session) {
       ->option_text("S|DIR")
       ->capture_default_str();
   command.add_option("--timeout", options->seconds, "Seconds for each call")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(number_between(0.001, 1e6))
       ->capture_default_str();
   add_check_options(command, options->check, accumulator_names());
   add_statistical_options(command, options->check);

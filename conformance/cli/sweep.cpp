@@ -30,6 +30,7 @@ Result<ExitCode> report(const SweepOptions& options, const SweepRequest& request
   } else {
     session.print(sweep_table(sweep::summary_of(request.sweep, outcomes)));
   }
+  for (const std::string& note : divergence_notes(outcomes)) session.note(note);
   ExitCode code = ExitCode::conformant;
   for (const sweep::Outcome& outcome : outcomes) {
     if (outcome.state == sweep::RunState::done) continue;

@@ -33,6 +33,13 @@ std::string cell(const nlohmann::json& number, int decimals) {
   return number.is_null() ? "-" : fmt::format("{:.{}f}", number.get<double>(), decimals);
 }
 
+/// How a line of the table names a plan: with how many of its runs diverged.
+std::string title_of(const nlohmann::json& line) {
+  const std::string plan = line["plan"];
+  const auto diverged = line["diverged"].get<std::size_t>();
+  return diverged == 0 ? plan : fmt::format("{} ({} diverged)", plan, diverged);
+}
+
 }  // namespace
 
 std::string sweep_table(const nlohmann::json& summary) {
@@ -46,11 +53,21 @@ std::string sweep_table(const nlohmann::json& summary) {
   table.add(heading);
   for (const nlohmann::json& line : summary) {
     std::vector<std::string> cells = {
-        line["plan"], fmt::format("{}/{}", line["done"].get<std::size_t>(), line["runs"].get<std::size_t>())};
+        title_of(line), fmt::format("{}/{}", line["done"].get<std::size_t>(), line["runs"].get<std::size_t>())};
     for (const Column& column : shown) cells.push_back(cell(line[column.key], column.decimals));
     table.add(std::move(cells));
   }
   return table.text();
+}
+
+std::vector<std::string> divergence_notes(std::span<const sweep::Outcome> outcomes) {
+  std::vector<std::string> notes;
+  for (const sweep::Outcome& outcome : outcomes) {
+    if (outcome.state != sweep::RunState::done || outcome.result.at("diverged_at").is_null()) continue;
+    notes.push_back(fmt::format("run {} ({}) diverged at step {}", outcome.run.index, outcome.run.folder,
+                                outcome.result.at("diverged_at").dump()));
+  }
+  return notes;
 }
 
 std::string run_list(std::span<const sweep::Outcome> outcomes) {

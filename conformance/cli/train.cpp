@@ -88,6 +88,12 @@ Result<ExitCode> run(const Options& options, Session& session) {
   });
   if (!records) return records.error();
   if (const std::string account = training::mixed_account(); !account.empty()) session.note(account);
+  if (const auto step = records->diverged_at()) {
+    session.note(
+        fmt::format("the run diverged: step {} is the first in steps.csv with a number that is not finite; "
+                    "choose a smaller --outlier-gain or another plan",
+                    *step));
+  }
   session.print_json(records->summary());
   return ExitCode::conformant;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "conformance/cli/common_options.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof::cli {
@@ -16,7 +17,7 @@ void add_train_options(CLI::App& command, TrainOptions& options, std::int64_t fe
       ->option_text("N");
   command.add_option("--loss", options.loss, "decoupled, ppo, tis or mis (default: decoupled)")->option_text("FORM");
   command.add_option("--outlier-gain", options.outlier_gain, "Gain of the outlier channels; 1: none (default: 8)")
-      ->check(CLI::Range(1.0F, 256.0F))
+      ->check(number_between(1, 256))
       ->option_text("X");
   command
       .add_option("--measure-every", options.measure_every,

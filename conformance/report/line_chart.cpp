@@ -46,7 +46,18 @@ class Drawing {
   double x(double value) const { return layout_.left + x_axis_.share(value) * (right_edge() - layout_.left); }
   double y(double value) const { return bottom_edge() - y_axis_.share(value) * (bottom_edge() - layout_.top); }
   double y_inside(double value) const { return std::clamp(y(value), layout_.top, bottom_edge()); }
-  bool is_drawable(double value) const { return !chart_.has_log_y || value > 0; }
+  bool is_drawable(double value) const { return std::isfinite(value) && (!chart_.has_log_y || value > 0); }
+
+  /// The points of a series without those that are not drawable, in pieces between gaps.
+  std::vector<std::vector<std::size_t>> pieces_of(const std::vector<double>& numbers) const {
+    std::vector<std::vector<std::size_t>> pieces(1);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (is_drawable(numbers[i])) pieces.back().push_back(i);
+      if (!std::isfinite(numbers[i])) pieces.emplace_back();
+    }
+    std::erase_if(pieces, [](const auto& piece) { return piece.empty(); });
+    return pieces;
+  }
 
   static ValueAxis x_axis_of(const LineChart& chart) {
     ValueRange range;
@@ -120,26 +131,30 @@ class Drawing {
   /// The band around a line: along its upper side and back along its lower one.
   std::string area_of(std::size_t index) const {
     const ChartSeries& series = chart_.series[index];
-    std::string upper;
-    std::string lower;
-    for (std::size_t i = 0; i < series.low.size(); ++i) {
-      if (!is_drawable(series.low[i])) continue;
-      upper += fmt::format("{:.1f},{:.1f} ", x(series.x[i]), y_inside(series.high[i]));
-      lower.insert(0, fmt::format("{:.1f},{:.1f} ", x(series.x[i]), y_inside(series.low[i])));
+    std::string svg;
+    for (const std::vector<std::size_t>& piece : pieces_of(series.low)) {
+      std::string upper;
+      std::string lower;
+      for (const std::size_t i : piece) {
+        upper += fmt::format("{:.1f},{:.1f} ", x(series.x[i]), y_inside(series.high[i]));
+        lower.insert(0, fmt::format("{:.1f},{:.1f} ", x(series.x[i]), y_inside(series.low[i])));
+      }
+      svg += fmt::format("<polygon points=\"{}{}\" fill=\"{}\" opacity=\"0.15\"/>\n", upper, lower, colour_of(index));
     }
-    if (upper.empty()) return {};
-    return fmt::format("<polygon points=\"{}{}\" fill=\"{}\" opacity=\"0.15\"/>\n", upper, lower, colour_of(index));
+    return svg;
   }
 
   std::string line_of(std::size_t index) const {
     const ChartSeries& series = chart_.series[index];
-    std::string points;
-    for (std::size_t i = 0; i < series.x.size(); ++i) {
-      if (is_drawable(series.y[i])) points += fmt::format("{:.1f},{:.1f} ", x(series.x[i]), y_inside(series.y[i]));
-    }
     const std::string dashes = series.dashes.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", series.dashes);
-    return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{:g}\"{}/>\n", points,
-                       colour_of(index), layout_.line_width, dashes);
+    std::string svg;
+    for (const std::vector<std::size_t>& piece : pieces_of(series.y)) {
+      std::string points;
+      for (const std::size_t i : piece) points += fmt::format("{:.1f},{:.1f} ", x(series.x[i]), y_inside(series.y[i]));
+      svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{:g}\"{}/>\n", points,
+                         colour_of(index), layout_.line_width, dashes);
+    }
+    return svg;
   }
 
   std::string points_of(std::size_t index) const {

@@ -11,6 +11,7 @@
 
 namespace fp4proof {
 
+/// A point whose y is not finite is a gap in the line.
 struct ChartSeries {
   std::string name;
   std::vector<double> x;

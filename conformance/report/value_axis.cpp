@@ -28,7 +28,7 @@ std::string log_text(double factor, int exponent) {
 
 void ValueRange::add(std::span<const double> numbers) {
   for (const double number : numbers) {
-    if (positive_ && number <= 0) continue;
+    if (!std::isfinite(number) || (positive_ && number <= 0)) continue;
     low_ = empty_ ? number : std::min(low_, number);
     high_ = empty_ ? number : std::max(high_, number);
     empty_ = false;

@@ -7,7 +7,7 @@
 
 namespace fp4proof {
 
-/// The smallest and the largest of numbers.
+/// The smallest and the largest of numbers, those that are finite.
 class ValueRange {
  public:
   /// `positive`: numbers <= 0 do not count.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string_view>
@@ -52,7 +53,8 @@ json gap_or_null(const std::vector<const Outcome*>& runs, const std::map<std::ui
 
 json entry_of(const Outcome& outcome) {
   json entry = {{"index", outcome.run.index},   {"seed", outcome.run.seed},        {"plan", outcome.run.plan},
-                {"folder", outcome.run.folder}, {"state", name_of(outcome.state)}, {"digest", nullptr}};
+                {"folder", outcome.run.folder}, {"state", name_of(outcome.state)}, {"digest", nullptr},
+                {"diverged_at", nullptr}};
   for (const char* measure : measures) entry[measure] = nullptr;
   if (outcome.state == RunState::done) entry.update(outcome.result);
   if (outcome.state == RunState::failed) entry["failure"] = outcome.failure;
@@ -75,7 +77,10 @@ json summary_of(const Sweep& sweep, std::span<const Outcome> outcomes) {
   for (const json& plan : sweep.plans) {
     const std::string name = plan.at("name");
     if (!runs.contains(name)) continue;  // of another shard
-    json line = {{"plan", name}, {"runs", runs[name]}, {"done", done[name].size()}};
+    const auto diverged = std::count_if(done[name].begin(), done[name].end(), [](const Outcome* outcome) {
+      return outcome->result.at("diverged_at").is_number();
+    });
+    json line = {{"plan", name}, {"runs", runs[name]}, {"done", done[name].size()}, {"diverged", diverged}};
     for (const char* measure : measures) line[measure] = mean_or_null(column_of(done[name], measure));
     line.erase("steps_to_0.8");
     line["spread"] = deviation_or_null(column_of(done[name], "final_reward"));
@@ -95,7 +100,7 @@ json sweep_document(const Sweep& sweep, const std::string& shard, std::span<cons
 }
 
 std::string sweep_csv(std::span<const Outcome> outcomes) {
-  std::string text = "index,seed,plan,folder,state,digest";
+  std::string text = "index,seed,plan,folder,state,digest,diverged_at";
   for (const char* measure : measures) text += fmt::format(",{}", measure);
   text += "\n";
   for (const Outcome& outcome : outcomes) {
@@ -103,10 +108,12 @@ std::string sweep_csv(std::span<const Outcome> outcomes) {
     const bool done = outcome.state == RunState::done;
     text += fmt::format("{},{},{},{},{},{}", run.index, run.seed, run.plan, run.folder, name_of(outcome.state),
                         done ? outcome.result.at("digest").get<std::string>() : "");
-    for (const char* measure : measures) {
+    const auto add = [&](const char* key) {
       text += ",";
-      if (done && !outcome.result.at(measure).is_null()) text += outcome.result.at(measure).dump();
-    }
+      if (done && !outcome.result.at(key).is_null()) text += outcome.result.at(key).dump();
+    };
+    add("diverged_at");
+    for (const char* measure : measures) add(measure);
     text += "\n";
   }
   return text;

@@ -20,9 +20,10 @@ struct Outcome {
   std::string failure;    ///< how it ended, where it failed
 };
 
-/// For each plan, in the order of the sweep: `plan`, `runs`, `done`; the mean over its finished runs of every measure
-/// but steps_to_0.8, null where one of them has none; `spread`, the sample deviation of final_reward, null for fewer
-/// than two; `gap`, by how many points of final_reward bf16 is better, over the seeds that both have finished.
+/// For each plan, in the order of the sweep: `plan`, `runs`, `done`, `diverged` (how many of those); the mean over its
+/// finished runs of every measure but steps_to_0.8, null where one of them has none; `spread`, the sample deviation of
+/// final_reward, null for fewer than two; `gap`, by how many points of final_reward bf16 is better, over the seeds that
+/// both have finished.
 nlohmann::json summary_of(const Sweep& sweep, std::span<const Outcome> outcomes);
 
 /// sweep.json: the sweep, its runs, the summary. It holds no time and no place, so a merged one is equal to that of

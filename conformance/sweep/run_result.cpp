@@ -41,12 +41,15 @@ using training_report::TrainingRun;
 
 json or_null(const std::optional<double>& number) { return number ? json(*number) : json(nullptr); }
 
+/// JSON has no NaN and no infinity.
+json finite_or_null(double number) { return or_null(training_report::finite_or_nothing(number)); }
+
 void add_steps(const TrainingRun& run, json& result) {
   using training_report::mean_of_last;
   using training_report::StepLine;
-  result["final_k3"] = mean_of_last(run.steps, &StepLine::k3);
-  result["first_entropy"] = run.steps.front().entropy;
-  result["final_entropy"] = mean_of_last(run.steps, &StepLine::entropy);
+  result["final_k3"] = finite_or_null(mean_of_last(run.steps, &StepLine::k3));
+  result["first_entropy"] = finite_or_null(run.steps.front().entropy);
+  result["final_entropy"] = finite_or_null(mean_of_last(run.steps, &StepLine::entropy));
 }
 
 /// Over every measured step and tensor.
@@ -67,6 +70,8 @@ json numbers_of(const TrainingRun& run) {
   json result;
   for (const char* measure : measures) result[measure] = nullptr;
   result["digest"] = run.summary->digest;
+  const auto diverged_at = run.diverged_at();
+  result["diverged_at"] = diverged_at ? json(*diverged_at) : json(nullptr);
   result["final_reward"] = run.summary->final_reward;
   result["mean_reward"] = run.summary->mean_reward;
   if (run.summary->steps_to_goal) result["steps_to_0.8"] = *run.summary->steps_to_goal;
@@ -75,7 +80,7 @@ json numbers_of(const TrainingRun& run) {
   training_report::Numbers cosines;
   for (const auto& line : run.gradients.value_or(std::vector<training_report::GradientLine>()))
     cosines.add(line.cosine);
-  result["gradient_cosine"] = or_null(cosines.mean_or_nothing());
+  if (!cosines.values.empty()) result["gradient_cosine"] = finite_or_null(cosines.mean());
   return result;
 }
 

@@ -15,7 +15,8 @@ inline constexpr std::array measures = {"final_reward",  "mean_reward",   "steps
                                         "first_entropy", "final_entropy", "deadzone_fraction", "scale_bias",
                                         "deadzone",      "grid",          "gradient_cosine"};
 
-/// {"digest": "...", and every one of `measures`: a number or null}; null where the run in `folder` has not ended.
+/// {"digest": "...", "diverged_at": the first step with a number that is not finite, or null, and every one of
+/// `measures`: a finite number or null}; null where the run in `folder` has not ended.
 /// `usage` error for a folder with another run, `corrupt` for records that make no sense.
 Result<nlohmann::json> read_run(const std::filesystem::path& folder, const SweepRun& run);
 

@@ -1,6 +1,7 @@
 #include "conformance/training/loss.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "formats/strict_math.h"
 
@@ -16,6 +17,9 @@ double sequence_ratio(std::span<const float> differences) {
   for (const float d : differences) sum += d;
   return ratio_of(sum);
 }
+
+/// NaN stands behind every number.
+bool is_less(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
 
 struct Token {
   double ratio = 1;       ///< new to old probability
@@ -61,7 +65,7 @@ Loss loss_of(const Reinforcement& settings, const LossInput& input) {
       ratios.push_back(engines);
       loss.k1 -= d;
       loss.k3 += engines - 1.0 - d;
-      loss.max_difference = std::max(loss.max_difference, static_cast<double>(d < 0 ? -d : d));
+      loss.max_difference = std::max(loss.max_difference, std::abs(static_cast<double>(d)), is_less);
 
       // One update a rollout: where the training engine recomputes the old log-probabilities, the ratio is 1.
       Token token;
@@ -76,7 +80,8 @@ Loss loss_of(const Reinforcement& settings, const LossInput& input) {
       if (clipped || masked) {
         ++left_out;
       } else {
-        loss.weights[begin + t] = static_cast<float>(advantage * token.ratio * token.importance / tokens);
+        loss.weights[begin + t] =
+            strict::canonicalise_nan(static_cast<float>(advantage * token.ratio * token.importance / tokens));
       }
     }
   }
@@ -85,7 +90,7 @@ Loss loss_of(const Reinforcement& settings, const LossInput& input) {
   loss.k1 /= tokens;
   loss.k3 /= tokens;
   loss.clip_fraction = static_cast<double>(left_out) / tokens;
-  std::sort(ratios.begin(), ratios.end());
+  std::sort(ratios.begin(), ratios.end(), is_less);
   loss.ratio_p99 = ratios[(ratios.size() * 99 + 99) / 100 - 1];
   return loss;
 }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <functional>
 
+#include "conformance/training/number_text.h"
 #include "conformance/training/record_files.h"
 #include "conformance/training/text_file.h"
 #include "conformance/vectors/atomic_file.h"
@@ -25,9 +26,10 @@ std::string line_of(std::int64_t step, const CodingError& line) {
 }
 
 std::string line_of(std::int64_t step, const GradientError& line) {
-  const std::string known =
-      fmt::format("{},{},{},{},{},{}", step, line.tensor, line.cosine, line.norm_ratio, line.error, line.repeats);
-  return line.repeats == 1 ? known + ",,\n" : fmt::format("{},{},{}\n", known, line.bias, line.variance);
+  const std::string known = fmt::format("{},{},{},{},{},{}", step, line.tensor, number_text(line.cosine),
+                                        number_text(line.norm_ratio), number_text(line.error), line.repeats);
+  return line.repeats == 1 ? known + ",,\n"
+                           : fmt::format("{},{},{}\n", known, number_text(line.bias), number_text(line.variance));
 }
 
 /// The lines behind the header of a file that `add` takes, until it returns false; none where there is no file.

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
+#include "conformance/training/number_text.h"
 #include "conformance/training/record_files.h"
 #include "conformance/training/text_file.h"
 #include "conformance/vectors/atomic_file.h"
@@ -39,10 +41,13 @@ Error damaged(const std::filesystem::path& path) {
 }  // namespace
 
 void Records::add(const StepRecord& r, const std::optional<Evaluation>& evaluation, double seconds) {
-  std::string line =
-      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.3f}", r.step, r.reward, r.loss.value, r.entropy,
-                  r.loss.k1, r.loss.k3, r.loss.max_difference, r.loss.ratio_p99, r.loss.clip_fraction, r.length,
-                  r.live_groups, r.noise_sigma, r.optimizer.gradient_norm, r.optimizer.learning_rate, seconds);
+  std::string line = fmt::format("{}", r.step);
+  for (const double number : {r.reward, r.loss.value, r.entropy, r.loss.k1, r.loss.k3, r.loss.max_difference,
+                              r.loss.ratio_p99, r.loss.clip_fraction, r.length, r.live_groups}) {
+    line += "," + number_text(number);
+  }
+  line += fmt::format(",{},{},{},{:.3f}", number_text(r.noise_sigma), number_text(r.optimizer.gradient_norm),
+                      number_text(r.optimizer.learning_rate), seconds);
   line += evaluation ? fmt::format(",{},{},{}", evaluation->rollout, evaluation->training, evaluation->bf16) : ",,,";
   rows_.push_back({line, r.reward, evaluation});
 }
@@ -55,10 +60,22 @@ std::string Records::csv() const {
   return text + "\n";
 }
 
+std::optional<std::int64_t> Records::diverged_at() const {
+  const auto has_diverged = [](const Row& row) {
+    const auto cells = cells_of(row.line);
+    return std::any_of(cells.begin(), cells.end(), is_not_finite);
+  };
+  const auto first = std::find_if(rows_.begin(), rows_.end(), has_diverged);
+  if (first == rows_.end()) return std::nullopt;
+  return first - rows_.begin() + 1;
+}
+
 json Records::summary() const {
   constexpr std::size_t last_steps = 20;
   constexpr double goal = 0.8;
-  json summary = {{"steps", rows_.size()}, {"digest", digest_text(chain())}, {"steps_to_0.8", nullptr}};
+  json summary = {
+      {"steps", rows_.size()}, {"digest", digest_text(chain())}, {"steps_to_0.8", nullptr}, {"diverged_at", nullptr}};
+  if (const auto step = diverged_at()) summary["diverged_at"] = *step;
   double all = 0;
   double last = 0;
   const std::size_t counted = std::min(last_steps, rows_.size());

@@ -30,7 +30,10 @@ class Records {
 
   std::string csv() const;
   const TraceFile& trace() const { return trace_; }
-  /// Final reward (mean of the last 20 steps), mean reward, steps to a reward of 0.8, last evaluation, digest.
+  /// The first step with a number that is not finite.
+  std::optional<std::int64_t> diverged_at() const;
+  /// Final reward (mean of the last 20 steps), mean reward, steps to a reward of 0.8, last evaluation, digest,
+  /// diverged_at.
   nlohmann::json summary() const;
 
   /// Writes steps.csv and trace.json.

@@ -101,6 +101,8 @@ RouterGradient router_gradient(const Routing& routing, std::span<const float> x,
       }
     }
   }
+  for (float& g : gradient.router) g = strict::canonicalise_nan(g);
+  for (float& g : gradient.x) g = strict::canonicalise_nan(g);
   return gradient;
 }
 

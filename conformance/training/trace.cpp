@@ -1,6 +1,8 @@
 #include "conformance/training/trace.h"
 
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "formats/float_bits.h"
 
@@ -14,7 +16,8 @@ void Trace::add(const std::string& name, std::uint64_t elements, std::uint64_t d
 }
 
 void Trace::add(const std::string& name, double number) {
-  const auto word = bits_as<std::uint64_t>(number);
+  const double canonical = std::numeric_limits<double>::quiet_NaN();
+  const auto word = bits_as<std::uint64_t>(std::isnan(number) ? canonical : number);
   const std::array words = {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
   add(name, std::span<const std::uint32_t>(words));
 }

@@ -28,7 +28,7 @@ class Trace {
   void add(const std::string& name, std::span<const T> elements) {
     add(name, elements.size(), digest_of(elements));
   }
-  /// A binary64 number: its two words, low first.
+  /// A binary64 number: its two words, low first; a NaN as 0x7FF8000000000000.
   void add(const std::string& name, double number);
   void add(const std::string& name, std::uint64_t elements, std::uint64_t digest);
   /// Weights and moments of every parameter.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <optional>
 
 #include "formats/strict_math.h"
@@ -18,6 +19,7 @@ constexpr std::size_t input_gradient = 4;
 
 /// Compares `a`, which should be larger, with `b`.
 ClaimVerdict is_larger(double a, double b, double noise) {
+  if (!std::isfinite(a - b)) return ClaimVerdict::not_finite;
   if (a - b > noise) return ClaimVerdict::holds;
   return a - b < -noise ? ClaimVerdict::does_not_hold : ClaimVerdict::within_noise;
 }
@@ -95,7 +97,10 @@ Claim gradient_bias(Effects effects) {
   const PlanEffect* plan = find_effect(effects, "mxfp4");
   if (plan == nullptr || !plan->gradient) return claim;
   claim.ours = fmt::format("|g| is {:.3f} of |g0|, over all layers", plan->gradient->norm_ratio);
-  claim.verdict = plan->gradient->norm_ratio <= 0.56 ? ClaimVerdict::holds : ClaimVerdict::does_not_hold;
+  const double ratio = plan->gradient->norm_ratio;
+  claim.verdict = !std::isfinite(ratio) ? ClaimVerdict::not_finite
+                  : ratio <= 0.56       ? ClaimVerdict::holds
+                                        : ClaimVerdict::does_not_hold;
   return claim;
 }
 
@@ -170,6 +175,7 @@ std::string_view text_of(ClaimVerdict verdict) {
     case ClaimVerdict::holds: return "holds";
     case ClaimVerdict::within_noise: return "within noise";
     case ClaimVerdict::does_not_hold: return "DOES NOT HOLD";
+    case ClaimVerdict::not_finite: return "not finite";
     case ClaimVerdict::not_run: break;
   }
   return "not run";

@@ -13,7 +13,8 @@ enum class ClaimVerdict {
   holds,
   within_noise,  ///< the difference is smaller than what seeds make: neither shown nor refuted
   does_not_hold,
-  not_run,  ///< a plan that it speaks of is missing
+  not_run,     ///< a plan that it speaks of is missing
+  not_finite,  ///< a number that it speaks of is not: the run diverged
 };
 
 struct Claim {

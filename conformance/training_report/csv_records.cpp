@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "conformance/training/number_text.h"
 #include "conformance/training_report/record_file.h"
 #include "conformance/vectors/os_error.h"
 
@@ -35,6 +36,10 @@ std::optional<Number> parsed(std::string_view text) {
   return value;
 }
 
+bool is_never(std::string_view /*text*/) { return false; }
+
+bool is_not_finite_size(std::string_view text) { return text != "-inf" && training::is_not_finite(text); }
+
 bool is_name_character(char c) { return c >= 0x20 && c <= 0x7E; }
 
 Error refused(const std::filesystem::path& path, std::size_t line, std::string_view problem) {
@@ -60,19 +65,26 @@ std::string_view CsvLine::next() {
   return place < cells_.size() ? cells_[place] : std::string_view();
 }
 
-double CsvLine::bounded(double low, double high, std::string_view what) {
+/// A finite number in a range, or a text that `is_other` and stands for one that is not finite.
+double CsvLine::bounded(double low, double high, bool (*is_other)(std::string_view), std::string_view what) {
   const std::string_view cell = next();
   const auto value = parsed<double>(cell);
+  if (value && is_other(cell)) {
+    is_finite_ = false;
+    return *value;
+  }
   if (value && std::isfinite(*value) && *value >= low && *value <= high) return *value;
   refuse(fmt::format("{} is {}, which is no {}", columns_[place_ - 1], quote(cell), what));
   return 0;
 }
 
-double CsvLine::number() { return bounded(-infinity, infinity, "finite number"); }
+double CsvLine::number() { return bounded(-infinity, infinity, training::is_not_finite, "number"); }
 
-double CsvLine::fraction() { return bounded(0, 1, "number from 0 to 1"); }
+double CsvLine::size() { return bounded(0, infinity, is_not_finite_size, "number from 0 up"); }
 
-double CsvLine::size() { return bounded(0, infinity, "finite number from 0 up"); }
+double CsvLine::finite_size() { return bounded(0, infinity, is_never, "finite number from 0 up"); }
+
+double CsvLine::fraction() { return bounded(0, 1, is_never, "number from 0 to 1"); }
 
 std::int64_t CsvLine::count() {
   const std::string_view cell = next();

@@ -19,25 +19,29 @@ class CsvLine {
  public:
   CsvLine(const std::vector<std::string_view>& columns, std::string_view line);
 
-  double number();       ///< finite
+  double number();       ///< `nan`, `inf` and `-inf` too: the run diverged
+  double size();         ///< >= 0, `nan` and `inf` too
+  double finite_size();  ///< >= 0
   double fraction();     ///< 0 to 1
-  double size();         ///< >= 0
   std::int64_t count();  ///< a whole number >= 0
   std::string name();    ///< printable ASCII without a comma, not empty
   std::optional<double> fraction_or_nothing();
   std::optional<double> size_or_nothing();
 
+  /// Whether every number so far was finite.
+  bool is_finite() const { return is_finite_; }
   /// What was wrong first, "" where nothing was.
   const std::string& problem() const { return problem_; }
   void refuse(std::string problem);
 
  private:
   std::string_view next();
-  double bounded(double low, double high, std::string_view what);
+  double bounded(double low, double high, bool (*is_other)(std::string_view), std::string_view what);
 
   const std::vector<std::string_view>& columns_;
   std::vector<std::string_view> cells_;
   std::size_t place_ = 0;
+  bool is_finite_ = true;
   std::string problem_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 
 #include "conformance/training_report/numbers.h"
@@ -132,15 +134,21 @@ GroupCurve curve_of(const RunGroup& group, const CurveOf& curve) {
   for (const TrainingRun* run : group.runs) {
     const Curve one = curve(*run);
     if (result.missing.empty()) result.missing = one.missing;
-    for (std::size_t i = 0; i < one.steps.size(); ++i) values[one.steps[i]].add(one.values[i]);
+    for (std::size_t i = 0; i < one.steps.size(); ++i) {
+      const double step = one.steps[i];
+      values[step].add(finite_or_nothing(one.values[i]));
+      if (!std::isfinite(one.values[i])) result.left_out_at = std::min(step, result.left_out_at.value_or(step));
+    }
   }
   if (!values.empty()) result.missing.clear();
+  const double gap = std::numeric_limits<double>::quiet_NaN();
   for (const auto& [step, at_step] : values) {
+    const bool is_gap = at_step.values.empty();
     result.series.x.push_back(step);
-    result.series.y.push_back(at_step.mean());
+    result.series.y.push_back(is_gap ? gap : at_step.mean());
     if (group.runs.size() == 1) continue;
-    result.series.low.push_back(at_step.low());
-    result.series.high.push_back(at_step.high());
+    result.series.low.push_back(is_gap ? gap : at_step.low());
+    result.series.high.push_back(is_gap ? gap : at_step.high());
   }
   return result;
 }

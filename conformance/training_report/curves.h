@@ -2,6 +2,7 @@
 // Numbers of runs over their steps, as lines of charts.
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@
 
 namespace fp4proof::training_report {
 
-/// One number of a run over its steps, or why there is none.
+/// One number of a run over its steps, finite or not, or why there is none.
 struct Curve {
   std::vector<double> steps;
   std::vector<double> values;
@@ -44,10 +45,12 @@ std::optional<double> mean_error(const RunGroup& group, const std::function<bool
 std::string missing_role(const TrainingRun& run, const Role& role);
 
 /// The mean over the runs of a group at each step, with a band from the smallest to the largest where there are
-/// several. `missing` of the first run where none has the number.
+/// several. `missing` of the first run where none has the number. Numbers that are not finite do not count; where that
+/// leaves none, the line has a gap.
 struct GroupCurve {
   ChartSeries series;
   std::string missing;
+  std::optional<double> left_out_at;  ///< the first step with a number that does not count
 };
 GroupCurve curve_of(const RunGroup& group, const CurveOf& curve);
 

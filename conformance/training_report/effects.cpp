@@ -67,6 +67,7 @@ PlanEffect effect_of(const RunGroup& group, std::span<const TrainingRun> runs) {
     last_entropy.add(mean_of_last(run->steps, &StepLine::entropy));
     last_k3.add(mean_of_last(run->steps, &StepLine::k3));
     steps.add(steps_to_goal(*run));
+    if (const auto step = run->diverged_at()) effect.diverged.push_back({run->seed, *step});
   }
   effect.final_reward = spread_of(rewards);
   if (gaps.values.size() == rewards.values.size()) effect.gap = spread_of(gaps);

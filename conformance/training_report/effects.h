@@ -53,6 +53,13 @@ struct GradientEffect {
   std::optional<double> variance;
 };
 
+/// A run that diverged, and the first step with a number that is not finite.
+struct Divergence {
+  std::uint64_t seed = 0;
+  std::int64_t step = 0;
+};
+
+/// Means of runs that diverged need not be finite; those of rewards and of codings are.
 struct PlanEffect {
   std::string plan;
   std::size_t seeds = 0;
@@ -64,6 +71,7 @@ struct PlanEffect {
   double steps_to_goal = 0;   ///< mean; runs that never reach 0.8 count as one step more than they have
   std::array<std::optional<CodingEffect>, pathways.size()> codings;
   std::optional<GradientEffect> gradient;
+  std::vector<Divergence> diverged;
 };
 
 /// One for each plan among the ended runs of one preset and configuration, bf16 first, then from the best. The same run

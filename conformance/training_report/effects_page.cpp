@@ -92,6 +92,16 @@ std::string gradient_row(const PlanEffect& e) {
                      number_text(e.gradient->variance));
 }
 
+std::string diverged_text(std::span<const PlanEffect> effects) {
+  std::string list;
+  for (const PlanEffect& effect : effects) {
+    for (const Divergence& run : effect.diverged) {
+      list += fmt::format("{}{} with seed {} at step {}", list.empty() ? "" : ", ", effect.plan, run.seed, run.step);
+    }
+  }
+  return list.empty() ? "" : fmt::format("\nRuns that diverged, to numbers that are not finite: {}.\n", list);
+}
+
 std::string seeds_text(std::span<const TrainingRun> runs) {
   std::set<std::uint64_t> seeds;
   for (const TrainingRun& run : runs) seeds.insert(run.seed);
@@ -107,6 +117,7 @@ std::string effects_markdown(std::span<const TrainingRun> runs, std::span<const 
       fmt::format(fmt::runtime(preface), first.preset, first.planned_steps, seeds_text(runs), runs.size());
   text += fmt::format(fmt::runtime(rewards_text), reward_noise);
   for (const PlanEffect& effect : effects) text += reward_row(effect);
+  text += diverged_text(effects);
   text += claims_text;
   for (const Claim& claim : claims) {
     text += fmt::format("| {} | {} | {} | {} |\n", cell(claim.claim), cell(claim.published), cell(claim.ours),

@@ -152,7 +152,7 @@ std::optional<double> final_reward(const TrainingRun& run) {
 
 std::optional<double> final_k3(const TrainingRun& run) {
   if (run.steps.empty()) return std::nullopt;
-  return mean_of_last(run.steps, &StepLine::k3);
+  return finite_or_nothing(mean_of_last(run.steps, &StepLine::k3));
 }
 
 }  // namespace fp4proof::training_report

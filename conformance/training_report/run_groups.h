@@ -28,7 +28,7 @@ std::vector<RunGroup> group_runs(std::span<const TrainingRun> runs);
 /// The ended bf16 run of the same preset, configuration and seed, of the same backend where there is one; or nullptr.
 const TrainingRun* bf16_of(const TrainingRun& run, std::span<const TrainingRun> runs);
 
-/// Mean reward and mean k3 of the last 20 steps; nothing before the first step.
+/// Mean reward and mean k3 of the last 20 steps; nothing before the first step, and for a mean that is not finite.
 std::optional<double> final_reward(const TrainingRun& run);
 std::optional<double> final_k3(const TrainingRun& run);
 

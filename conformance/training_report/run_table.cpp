@@ -64,21 +64,26 @@ struct GroupNumbers {
   }
 };
 
+/// How many of the runs have the number, where not all have.
+std::string share_of_runs(const Numbers& numbers, std::size_t runs) {
+  if (numbers.values.size() == runs) return {};
+  return fmt::format(" <span class=\"faint\">({} of {})</span>", numbers.values.size(), runs);
+}
+
 std::string group_row(const RunGroup& group, const GroupNumbers& numbers, const SeriesStyles& styles) {
   const std::size_t runs = group.runs.size();
   std::string steps;
   if (!numbers.steps.values.empty()) steps = fmt::format("{:.0f}", numbers.steps.mean());
-  if (!steps.empty() && numbers.steps.values.size() < runs) {
-    steps += fmt::format(" <span class=\"faint\">({} of {})</span>", numbers.steps.values.size(), runs);
-  }
+  if (!steps.empty()) steps += share_of_runs(numbers.steps, runs);
+  std::string k3;
+  if (!numbers.k3.values.empty()) k3 = k3_text(numbers.k3.mean()) + share_of_runs(numbers.k3, runs);
   const auto range = [](const Numbers& of) {
     return of.values.size() < 2 ? std::string() : fmt::format("{:.3f} \u2013 {:.3f}", of.low(), of.high());
   };
   return "<tr>" + cell(styles.swatch(group) + report::shown(group.name, 60), "") +
          cell(report::shown(group.preset, 40), "") + cell(std::to_string(runs)) +
          cell(numbers.reward.values.empty() ? "" : meter(numbers.reward)) + cell(range(numbers.reward)) +
-         cell(numbers.gap.values.empty() ? "" : points_text(numbers.gap.mean())) + cell(steps) +
-         cell(numbers.k3.values.empty() ? "" : k3_text(numbers.k3.mean())) + "</tr>\n";
+         cell(numbers.gap.values.empty() ? "" : points_text(numbers.gap.mean())) + cell(steps) + cell(k3) + "</tr>\n";
 }
 
 /// Whether equal runs have the digest of this one.
@@ -92,9 +97,15 @@ std::string digest_mark(const TrainingRun& run, std::span<const EqualRuns> equal
 }
 
 std::string digest_text(const TrainingRun& run, std::span<const EqualRuns> equal) {
-  if (run.summary)
-    return fmt::format("<code class=\"digest\">{}</code>{}", run.summary->digest, digest_mark(run, equal));
-  return fmt::format("<span class=\"faint\">stopped after {} of {} steps</span>", run.steps.size(), run.planned_steps);
+  std::string text;
+  if (run.summary) {
+    text = fmt::format("<code class=\"digest\">{}</code>{}", run.summary->digest, digest_mark(run, equal));
+  } else {
+    text =
+        fmt::format("<span class=\"faint\">stopped after {} of {} steps</span>", run.steps.size(), run.planned_steps);
+  }
+  if (const auto step = run.diverged_at()) text += fmt::format(" <strong>diverged at step {}</strong>", *step);
+  return text;
 }
 
 std::string greedy_text(const TrainingRun& run) {

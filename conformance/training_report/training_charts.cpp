@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "conformance/report/bar_chart.h"
@@ -95,10 +96,14 @@ class Charts {
     Remarks remarks;
     for (const RunGroup& group : groups_) {
       GroupCurve curve = curve_of(group, what.curve);
-      if (curve.missing.empty() && what.has_log_y) curve.missing = zero_everywhere(curve.series);
+      if (curve.missing.empty()) curve.missing = why_not_drawn(curve.series, what.has_log_y);
       if (!curve.missing.empty()) {
         remarks[curve.missing].push_back(group.name);
         continue;
+      }
+      if (curve.left_out_at) {
+        remarks[fmt::format("Numbers that are not finite are left out, the first at step {}", *curve.left_out_at)]
+            .push_back(group.name);
       }
       curve.series.colour = "currentColor";
       curve.series.dashes = styles_.dashes(group);
@@ -110,9 +115,12 @@ class Charts {
     return card(what.title, what.about, drawing + remarks_text(remarks));
   }
 
-  static std::string zero_everywhere(const ChartSeries& series) {
-    const bool is_zero = std::ranges::all_of(series.y, [](double value) { return value <= 0; });
-    return is_zero ? "0 on every step, which a logarithmic axis has no place for" : "";
+  static std::string why_not_drawn(const ChartSeries& series, bool has_log_y) {
+    if (std::ranges::none_of(series.y, [](double value) { return std::isfinite(value); })) {
+      return "Not finite on any step";
+    }
+    const bool is_zero = std::ranges::all_of(series.y, [](double value) { return !(value > 0); });
+    return has_log_y && is_zero ? "0 on every step, which a logarithmic axis has no place for" : "";
   }
 
   std::string learning() const {

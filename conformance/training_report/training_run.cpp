@@ -33,15 +33,16 @@ StepLine step_line(CsvLine& line) {
   step.entropy = line.number();
   line.number();  // k1
   step.k3 = line.number();
-  line.number();  // max_difference
+  line.size();  // max_difference
   step.ratio_p99 = line.size();
-  line.fraction();  // clip_fraction
-  line.size();      // length
-  line.fraction();  // live_groups
-  line.size();      // noise_sigma
+  line.fraction();     // clip_fraction
+  line.finite_size();  // length
+  line.fraction();     // live_groups
+  line.finite_size();  // noise_sigma
   step.gradient_norm = line.size();
-  line.size();  // learning_rate
-  line.size();  // seconds
+  line.finite_size();  // learning_rate
+  line.finite_size();  // seconds
+  step.is_finite = line.is_finite();
   const auto rollout = line.fraction_or_nothing();
   const auto training = line.fraction_or_nothing();
   const auto bf16 = line.fraction_or_nothing();
@@ -66,11 +67,11 @@ QuantLine quant_line(CsvLine& line) {
   if (excluded > elements) line.refuse("more elements are excluded than there are");
   quant.elements = elements - excluded;
   quant.deadzone_fraction = line.fraction();
-  quant.relative_error = line.size();
-  quant.scale_bias = line.size();
-  quant.deadzone = line.size();
-  quant.grid = line.size();
-  line.size();  // saturated
+  quant.relative_error = line.finite_size();
+  quant.scale_bias = line.finite_size();
+  quant.deadzone = line.finite_size();
+  quant.grid = line.finite_size();
+  line.finite_size();  // saturated
   return quant;
 }
 
@@ -95,7 +96,7 @@ OperatorLine operator_line(CsvLine& line) {
   OperatorLine times;
   times.name = line.name();
   line.count();  // calls
-  times.seconds = line.size();
+  times.seconds = line.finite_size();
   line.fraction();  // share
   return times;
 }
@@ -208,6 +209,12 @@ Result<void> find_runs(const path& folder, std::set<path>& found) {
 }  // namespace
 
 std::span<const char* const> record_files() { return files; }
+
+std::optional<std::int64_t> TrainingRun::diverged_at() const {
+  const auto first = std::ranges::find(steps, false, &StepLine::is_finite);
+  if (first == steps.end()) return std::nullopt;
+  return first->step;
+}
 
 Result<TrainingRun> read_training_run(const path& folder) {
   TrainingRun run;

@@ -20,7 +20,7 @@ struct Greedy {
   double bf16 = 0;
 };
 
-/// A line of steps.csv, as far as pages show it.
+/// A line of steps.csv, as far as pages show it. Entropy, k3, ratio and norm of a run that diverged need not be finite.
 struct StepLine {
   std::int64_t step = 0;
   double reward = 0;
@@ -29,6 +29,7 @@ struct StepLine {
   double ratio_p99 = 0;
   double gradient_norm = 0;
   std::optional<Greedy> greedy;
+  bool is_finite = true;  ///< every number of the line, those that pages do not show too
 };
 
 /// A line of quant.csv: one coded tensor.
@@ -45,7 +46,8 @@ struct QuantLine {
   double grid = 0;
 };
 
-/// A line of gradients.csv, over all parameters; against the bfloat16 gradient of the same batch.
+/// A line of gradients.csv, over all parameters; against the bfloat16 gradient of the same batch. Its numbers need not
+/// be finite.
 struct GradientLine {
   std::int64_t step = 0;
   double cosine = 0;
@@ -85,6 +87,8 @@ struct TrainingRun {
   std::optional<Summary> summary;  ///< absent: the run has not ended
 
   bool is_bf16() const { return plan_name == "bf16"; }
+  /// The first step with a number that is not finite.
+  std::optional<std::int64_t> diverged_at() const;
 };
 
 /// The names of the files in a run's folder that are read.

@@ -27,7 +27,7 @@ class ReproduceTraining(command.CommandTest):
         subprocess.run([command.BINARY, "train", "--preset", "tiny", "--plan", "bf16", "--steps", "2", "--measure-every",
                         "0", "--out", cls.real], check=True, capture_output=True)
 
-    def run_of(self, plan, seed, reward, scale_bias=0.5, cosine=0.5, outlier_gain=8.0):
+    def run_of(self, plan, seed, reward, scale_bias=0.5, cosine=0.5, outlier_gain=8.0, k3=None):
         """A finished run of `plan` with that final reward, in runs/SEED-PLAN."""
         folder = self.folder / "runs" / f"{seed}-{plan.replace('/', '@')}"
         folder.mkdir(parents=True)
@@ -38,7 +38,12 @@ class ReproduceTraining(command.CommandTest):
         (folder / "run.json").write_text(json.dumps(facts))
         summary = json.loads((self.real / "summary.json").read_text())
         (folder / "summary.json").write_text(json.dumps({**summary, "final_reward": reward}))
-        (folder / "steps.csv").write_text((self.real / "steps.csv").read_text())
+        lines = (self.real / "steps.csv").read_text().splitlines()
+        if k3 is not None:
+            cells = lines[2].split(",")
+            cells[5] = k3
+            lines[2] = ",".join(cells)
+        (folder / "steps.csv").write_text("\n".join(lines) + "\n")
         roles = [] if plan == "bf16" else ["rollout,activation", "input-gradient,gradient"]
         lines = [f"1,{role},w,mxfp4/rceil,none,64,0,0.25,0.5,{scale_bias},0.1,0.2,0\n" for role in roles]
         (folder / "quant.csv").write_text(QUANT + "".join(lines))
@@ -67,6 +72,30 @@ class ReproduceTraining(command.CommandTest):
                          ("holds", "0.50000 to 0.12500, 0.25 of it"))
         self.assertEqual(claims["Macro-block scaling turns the gradient towards that of bf16"],
                          ("holds", "cosine 0.5000 to 0.7500"))
+
+    def test_runs_that_diverged(self):
+        self.run_of("mxfp4", 1, 0.75, cosine="nan")
+        self.run_of("mxfp4+mbs", 1, 0.75)
+        self.run_of("mxfp4+resq", 1, 0.25)
+        self.run_of("mxfp4+resq", 2, 0.5, k3="inf")
+        outcome = self.reproduce("--json", "--markdown", "page.md")
+
+        def not_json(word):
+            self.fail(f"{word} is no JSON")
+
+        document = json.loads(outcome.out, parse_constant=not_json)
+        plans = {plan["plan"]: plan for plan in document["plans"]}
+        self.assertEqual(plans["mxfp4+resq"]["diverged"], [{"seed": 2, "step": 2}])
+        self.assertIsNone(plans["mxfp4+resq"]["last_k3"])
+        self.assertEqual(plans["mxfp4+resq"]["final_reward"]["mean"], 0.375)
+        self.assertEqual(plans["mxfp4"]["diverged"], [])
+        claims = {claim["claim"]: claim["verdict"] for claim in document["claims"]}
+        self.assertEqual(claims["Macro-block scaling turns the gradient towards that of bf16"], "not finite")
+        self.assertEqual(claims["ResQ in the rollout alone widens the mismatch to training (k3)"], "not finite")
+        self.assertEqual(claims["mxfp4+resq ends above mxfp4"], "DOES NOT HOLD")
+        page = (self.folder / "page.md").read_text()
+        self.assertIn("Runs that diverged, to numbers that are not finite: mxfp4+resq with seed 2 at step 2.\n", page)
+        self.assertIn("mxfp4+resq with seed 2 diverged at step 2", self.reproduce().err)
 
     def test_page_and_chart(self):
         self.run_of("bf16", 1, 0.875)

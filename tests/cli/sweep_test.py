@@ -175,6 +175,37 @@ class Sweep(command.CommandTest):
         self.assertIsNone(lines["bf16"]["deadzone_fraction"])
         self.assertIn("31.2", self.sweep(0, "out").out)
 
+    def test_a_run_that_diverged(self):
+        """Its numbers are null, and two copies of it are no different results."""
+        out = self.copy("out")
+        steps = out / "1-mxfp4" / "steps.csv"
+        lines = [line.split(",") for line in steps.read_text().splitlines()]
+        for step in (4, 5):
+            lines[step][5] = "nan"
+        lines[5][3] = "inf"
+        steps.write_text("".join(",".join(cells) + "\n" for cells in lines))
+        outcome = self.sweep(0, "out", "--json")
+        self.assertIn("run 2 (1-mxfp4) diverged at step 4", outcome.err)
+
+        def not_json(word):
+            self.fail(f"{word} is no JSON")
+
+        document = json.loads(outcome.out, parse_constant=not_json)
+        self.assertEqual([run["diverged_at"] for run in document["runs"]], [None, 4, None, None, None, None])
+        run = document["runs"][1]
+        self.assertEqual((run["final_k3"], run["final_entropy"], run["state"]), (None, None, "done"))
+        self.assertEqual(run["first_entropy"], float(lines[1][3]))
+        line = document["summary"][1]
+        self.assertEqual((line["plan"], line["done"], line["diverged"], line["final_k3"]), ("mxfp4", 2, 1, None))
+        self.assertEqual([line["diverged"] for line in document["summary"]], [0, 1, 0])
+        with open(out / "sweep.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["diverged_at"] for row in rows], ["", "4", "", "", "", ""])
+        self.assertEqual(rows[1]["final_k3"], "")
+        merged = self.expect(0, "merge-sweeps", "out", "out", "--out", "merged")
+        self.assertIn("mxfp4 (1 diverged)", merged.out)
+        self.assertEqual((self.folder / "merged" / "sweep.csv").read_bytes(), (out / "sweep.csv").read_bytes())
+
     def test_a_finished_sweep_is_left_alone(self):
         out = self.copy("out")
         (out / "warm-start-1" / "warm_start.safetensors").unlink()

@@ -74,6 +74,28 @@ class Train(command.CommandTest):
         traces = [self.read(f"{run}/trace.json") for run in ("whole", "killed")]
         self.assertEqual(*traces)
 
+    def test_a_run_that_diverges(self):
+        """By a plan whose noise is larger than any weight."""
+        plan = json.loads(self.expect(0, "list", "plans", "mxfp4+aqn", "--json").out)
+        plan["name"] = "wild"
+        plan["noise"].update(sigma_start=3e38, sigma_end=3e38, intervals=3)
+        (self.folder / "wild.json").write_text(json.dumps(plan))
+        result = self.train(0, "run", "--plan", "wild.json", "--steps", "6", "--measure-every", "1")
+        self.assertEqual(json.loads(result.out)["diverged_at"], 3)
+        self.assertIn("step 3", result.err)
+        with open(self.folder / "run/steps.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        # The first third of the steps has no noise.
+        self.assertEqual([row["k3"] == "nan" for row in rows], [False, False, True, True, True, True])
+        again = self.train(0, "run", "--plan", "wild.json", "--steps", "6", "--measure-every", "1", "--resume")
+        self.assertEqual(again.out, result.out)
+        self.train(0, "twin", "--plan", "wild.json", "--steps", "6")
+        self.assertIn("equal", self.expect(0, "compare-training", "run", "twin", env=SETTINGS).out)
+        report = json.loads(self.expect(0, "report", "run", "--out", "page.html", "--json").out)
+        self.assertEqual([run["diverged_at"] for run in report["runs"]], [3])
+        effects = json.loads(self.expect(0, "reproduce", "training", "--runs", "run", "--json").out)
+        self.assertEqual(effects["plans"][0]["diverged"], [{"seed": 1, "step": 3}])
+
     def test_refusals(self):
         self.train(0, "run", "--plan", "bf16", "--steps", "2")
         tiny = ["--preset", "tiny", "--plan", "bf16"]
@@ -83,6 +105,9 @@ class Train(command.CommandTest):
         self.refused(["another run", "/seed"], *tiny, "--seed", "2", "--out", "new", *borrowed)
         self.refused(["no preset"], "--preset", "small", "--plan", "bf16", "--out", "new")
         self.refused(["fp5"], "--plan", "fp5", "--out", "new")
+        for gain in ("nan", "inf", "-1", "0.5", "257", "much"):
+            self.refused(["--outlier-gain", "from 1 to 256"], *tiny, "--outlier-gain", gain, "--out", "gain")
+        self.assertFalse((self.folder / "gain").exists())
         self.refused(["no loss"], *tiny, "--loss", "grpo", "--out", "new")
         self.refused(["fp4proof_open_training"], *tiny, "--backend", "missing.so", "--out", "new")
         self.refused(["intervals"], "--preset", "tiny", "--plan", "mxfp4+aqn", "--steps", "2", "--out", "new")

@@ -86,7 +86,7 @@ def words(card):
 
 class Report(command.CommandTest):
     def write(self, name, **settings):
-        members = {key: settings.pop(key) for key in list(settings) if key in ("digest", "has_measures", "loss")}
+        members = {key: settings.pop(key) for key in list(settings) if key in ("digest", "has_measures", "loss", "cells")}
         run = Run(**settings)
         for member, value in members.items():
             setattr(run, member, value)
@@ -249,6 +249,50 @@ class Report(command.CommandTest):
         self.assertIn("stopped after 10 of 30 steps", text)
         self.assertIn("stopped after 0 of 30 steps", text)
 
+    def test_a_run_that_diverged(self):
+        cells = {(12, "k3"): "inf", (12, "k1"): "-inf", (12, "max_difference"): "inf", (12, "ratio_p99"): "inf"}
+        cells |= {(step, column): "nan" for step in range(20, 31) for column in ("entropy", "gradient_norm")}
+        self.write("run", steps=30, k3=0.05, cells=cells)
+        gradients = self.folder / "run" / "gradients.csv"
+        lines = gradients.read_text().splitlines()
+        lines[-1] = "30,all,nan,nan,inf,1,,"
+        write_lines(gradients, lines)
+        page, outcome = self.report(0, "run")
+        self.assertIn("diverged \"run\": step 12\n", outcome.out)
+        (table,) = page.tables()
+        self.assertIn("diverged at step 12", " ".join(table[1]))
+        row = dict(zip(table[0], table[1]))
+        self.assertEqual(row["k3"], "\u2013")
+        cards = page.cards()
+        pieces = {"Reward": [30], "Entropy": [19], "k3": [11, 18], "Ratio": [11, 18], "Gradient norm": [19], "Cosine": [3]}
+        for title, lengths in pieces.items():
+            lines = [element.get("points").split() for element in cards[title].iter() if local(element) == "polyline"]
+            self.assertEqual([len(line) for line in lines], lengths, title)
+        remark = "Numbers that are not finite are left out, the first at step"
+        self.assertIn(f"{remark} 20: mxfp4.", words(cards["Entropy"]))
+        self.assertIn(f"{remark} 12: mxfp4.", words(cards["k3"]))
+        self.assertIn(f"{remark} 30: mxfp4.", words(cards["Cosine"]))
+        self.assertNotIn(remark, words(cards["Reward"]))
+        self.assertNotIn("nan", page.text)
+        document = json.loads(self.report(0, "run", "--json")[1].out)
+        self.assertEqual((document["runs"][0]["diverged_at"], document["runs"][0]["k3"]), (12, None))
+
+    def test_seeds_of_which_one_diverged(self):
+        columns = ("entropy", "k3", "gradient_norm")
+        self.write("all/1", seed=1, k3=0.05, cells={(step, column): "nan" for step in range(8, 31) for column in columns})
+        sound = [self.write(f"all/{seed}", seed=seed, k3=0.05) for seed in (2, 3)]
+        page, _ = self.report(0, "all")
+        entropies = [float(run.steps_lines()[30].split(",")[3]) for run in sound]
+        self.assertIn(f"mxfp4 at 30: {sum(entropies) / 2:.5g} ({min(entropies):.5g} to {max(entropies):.5g})",
+                      words(page.cards()["Entropy"]))
+        plans, runs = page.tables()
+        self.assertTrue(plans[1][-1].endswith("(2 of 3)"), plans[1])
+        self.assertEqual([row[7] == "\u2013" for row in runs[1:]], [True, False, False])
+        self.write("lost/1", cells={(step, column): "nan" for step in range(1, 31) for column in columns})
+        page, _ = self.report(0, "lost")
+        for title in ("Entropy", "k3", "Gradient norm"):
+            self.assertIn("Nothing to draw. Not finite on any step: mxfp4.", words(page.cards()[title]))
+
     def test_folders(self):
         self.write("deep/a/b/run", seed=2)
         self.write("flat")
@@ -320,7 +364,12 @@ class Report(command.CommandTest):
             return change
 
         damaged("steps.csv", cell(12, 1, "nan"), ":12:", "reward", "nan")
-        damaged("steps.csv", cell(12, 5, "inf"), ":12:", "k3", "inf")
+        damaged("steps.csv", cell(12, 5, "-nan"), ":12:", "k3", "-nan")
+        damaged("steps.csv", cell(12, 5, "NaN"), ":12:", "k3", "NaN")
+        damaged("steps.csv", cell(12, 5, "infinity"), ":12:", "k3", "infinity")
+        damaged("steps.csv", cell(12, 5, "1e999"), ":12:", "k3", "1e999")
+        damaged("steps.csv", cell(12, 7, "-inf"), ":12:", "ratio_p99", "-inf")
+        damaged("steps.csv", cell(12, 13, "nan"), ":12:", "learning_rate", "nan")
         damaged("steps.csv", cell(12, 1, "1.5"), ":12:", "reward")
         damaged("steps.csv", cell(12, 0, "12"), ":12:", "step 11")
         damaged("steps.csv", cell(12, 3, "0x10"), ":12:", "entropy")
@@ -333,6 +382,7 @@ class Report(command.CommandTest):
         damaged("steps.csv", lambda text: text.replace("\n12,", "\n12,,", 1), ":13:", "19 cells")
         damaged("steps.csv", lambda text: "\n".join(text.split("\n")[:-5]) + "\n", "26", "30")
         damaged("quant.csv", cell(3, 8, "-0.1"), ":3:", "deadzone_fraction")
+        damaged("quant.csv", cell(3, 9, "nan"), ":3:", "relative_error", "nan")
         damaged("quant.csv", cell(3, 6, "1e99"), ":3:", "elements")
         damaged("quant.csv", cell(3, 7, "9999"), ":3:", "excluded")
         damaged("quant.csv", cell(3, 3, "a\x1bb"), ":3:", "tensor")

@@ -46,6 +46,7 @@ class Run:
         self.rounds_at_random = "sr" in plan
         self.has_measures = True
         self.loss = "decoupled"
+        self.cells = {}  # of steps.csv: {(step, column): text}
 
     def measured(self):
         return [step for step in range(1, self.steps + 1) if step == 1 or step % 10 == 0]
@@ -69,6 +70,10 @@ class Run:
                 f"{step},{reward},{-1e-3 * reward},{entropy},{k3 / 3},{k3},{k3 * 20},{1 + k3},0,3.9,0.8,0,{norm},0.0005,"
                 f"0.412,{greedy}"
             )
+        for (step, column), text in self.cells.items():
+            cells = lines[step].split(",")
+            cells[STEPS_HEADER.split(",").index(column)] = text
+            lines[step] = ",".join(cells)
         return lines
 
     def quant_lines(self):

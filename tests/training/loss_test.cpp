@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
+
+#include "formats/float_bits.h"
 
 namespace fp4proof::training {
 namespace {
@@ -68,6 +72,42 @@ TEST(Loss, TruncatedImportance) {
   EXPECT_FLOAT_EQ(loss.weights[0], 2.0F / 3);
   EXPECT_FLOAT_EQ(loss.weights[1], 4.0F / 3);  // e, capped at 2
   EXPECT_NEAR(loss.weights[2], -1 / e / 3, 1e-7);
+}
+
+/// A hundred tokens, of which the first few of the training engine are not finite.
+Loss not_finite(std::initializer_list<float> first) {
+  std::vector<float> training(100, 0.0F);
+  std::copy(first.begin(), first.end(), training.begin());
+  Reinforcement settings;
+  settings.loss = LossForm::ppo;
+  return loss_of(settings, {100, std::vector<std::int64_t>{100}, std::vector<float>{1.0F},
+                            std::vector<float>(100, 0.0F), training});
+}
+
+TEST(Loss, NanIsTheLargestOfAll) {
+  for (const float nan : {float_from_bits(0x7FC00000U), float_from_bits(0xFFC00000U), float_from_bits(0x7F800001U)}) {
+    const Loss one = not_finite({nan});
+    EXPECT_TRUE(std::isnan(one.value));
+    EXPECT_TRUE(std::isnan(one.k1));
+    EXPECT_TRUE(std::isnan(one.k3));
+    EXPECT_TRUE(std::isnan(one.max_difference));
+    EXPECT_EQ(one.ratio_p99, 1.0);  // the 99th of 100
+    EXPECT_EQ(float_bits(one.weights[0]), 0x7FC00000U);
+    EXPECT_TRUE(std::isnan(not_finite({1.0F, nan, -1.0F, nan}).ratio_p99));
+    EXPECT_TRUE(std::isnan(not_finite({nan, 1.0F}).max_difference));
+  }
+}
+
+TEST(Loss, InfinitiesStayInfinite) {
+  const float infinity = float_from_bits(0x7F800000U);
+  const Loss above = not_finite({infinity, infinity});
+  EXPECT_EQ(above.k1, -infinity);
+  EXPECT_EQ(above.max_difference, infinity);
+  EXPECT_EQ(above.ratio_p99, infinity);
+  const Loss below = not_finite({-infinity});
+  EXPECT_EQ(below.k1, infinity);
+  EXPECT_EQ(below.k3, infinity);
+  EXPECT_EQ(below.max_difference, infinity);
 }
 
 TEST(Loss, MaskLeavesOutTheSequence) {

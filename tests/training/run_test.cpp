@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "tests/training/on_reference.h"
@@ -48,6 +50,57 @@ TEST(Run, GoesOnWithTheSameBitsAfterAKillAtAnyStep) {
     options.resume = true;
     ASSERT_EQ(without_times(finished(options)), whole) << "killed at " << killed_at;
   }
+}
+
+/// Noise on the norms so large that no log-probability of the rollout is a number.
+RunOptions diverging_in(const std::filesystem::path& folder) {
+  RunOptions options = options_in(folder, "mxfp4+aqn");
+  options.config.reinforcement.steps = 6;
+  options.plan.noise.sigma_start = 3e38F;
+  options.plan.noise.sigma_end = 3e38F;
+  options.plan.noise.intervals = 3;
+  options.measure_every = 1;
+  return options;
+}
+
+TEST(Run, RecordsWhereItDivergedAndGoesOn) {
+  const testing::TemporaryFolder folder;
+  const Records whole = finished(diverging_in(folder / "whole"));
+  // The first third of the steps has no noise.
+  EXPECT_EQ(whole.diverged_at(), 3);
+  EXPECT_EQ(whole.summary().at("diverged_at"), 3);
+  EXPECT_NE(whole.csv().find("nan"), std::string::npos);
+  EXPECT_EQ(whole.csv().find("-nan"), std::string::npos);
+
+  RunOptions options = diverging_in(folder / "killed");
+  finished(options, [](const RunStep& step) { return step.phase == "warm-start" || step.step < 5; });
+  EXPECT_FALSE(std::filesystem::exists(options.folder / "summary.json"));
+  options.resume = true;
+  EXPECT_EQ(without_times(finished(options)), without_times(whole));
+  EXPECT_EQ(finished(options_in(folder / "sound", "mxfp4")).summary().at("diverged_at"), nullptr);
+}
+
+TEST(Run, WritesANanWithoutItsSign) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::string> texts;
+  std::vector<std::uint64_t> chains;
+  for (const double sign : {1.0, -1.0}) {
+    Records records;
+    StepRecord step;
+    step.step = 1;
+    step.entropy = std::copysign(nan, sign);
+    step.optimizer.gradient_norm = std::copysign(nan, -sign);
+    step.loss.k1 = -std::numeric_limits<double>::infinity();
+    records.add(step, {}, 0.25);
+    texts.push_back(records.csv());
+    Trace trace;
+    trace.begin(1);
+    trace.add("gradient_norm", step.optimizer.gradient_norm);
+    chains.push_back(trace.end().chain);
+  }
+  EXPECT_EQ(texts[0].substr(texts[0].find('\n') + 1), "1,0,0,nan,-inf,0,0,0,0,0,0,0,nan,0,0.250,,,\n");
+  EXPECT_EQ(texts[0], texts[1]);
+  EXPECT_EQ(chains[0], chains[1]);
 }
 
 TEST(Run, BorrowsAWarmStartWithTheSameBits) {
