@@ -15,8 +15,8 @@
 #include "conformance/cli/sweep_run.h"
 #include "conformance/cli/sweep_table.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/sweep/folder_lock.h"
 #include "conformance/sweep/sweep_folder.h"
+#include "conformance/vectors/folder_lock.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof::cli {
@@ -54,7 +54,7 @@ Result<ExitCode> run(const SweepOptions& options, Session& session) {
   std::error_code failure;
   std::filesystem::create_directories(options.out, failure);
   if (failure) return os_error("make", options.out, failure.value());
-  const auto lock = sweep::lock_folder(options.out);
+  const auto lock = lock_folder(options.out, "sweep");
   if (!lock) return lock.error();
   auto outcomes = sweep::read_outcomes(options.out, request->runs);
   if (!outcomes) return outcomes.error();

@@ -5,21 +5,19 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "conformance/cli/common_options.h"
 #include "conformance/cli/progress.h"
+#include "conformance/cli/run_facts.h"
 #include "conformance/cli/train_options.h"
 #include "conformance/cli/verbs.h"
-#include "conformance/cli/version.h"
-#include "conformance/corrections/plan_json.h"
 #include "conformance/corrections/plan_lookup.h"
-#include "conformance/training/config_json.h"
 #include "conformance/training/load_backend.h"
 #include "conformance/training/mixed_training.h"
 #include "conformance/training/run.h"
-#include "conformance/vectors/atomic_file.h"
+#include "conformance/vectors/folder_lock.h"
 #include "conformance/vectors/os_error.h"
-#include "conformance/verdict/host.h"
 
 namespace fp4proof::cli {
 
@@ -35,36 +33,6 @@ struct Options {
   bool resume = false;
 };
 
-/// A path as another working folder finds it.
-std::string lasting_path(const std::string& path) {
-  return std::filesystem::absolute(path).lexically_normal().string();
-}
-
-Result<void> write_facts(const Options& options, const training::Config& config, const PrecisionPlan& plan,
-                         const fp4proof_training& backend) {
-  const std::string& library = options.train.backend;
-  const nlohmann::json facts = {
-      {"format", "fp4proof-run/1"},
-      {"tool_version", tool_version},
-      {"preset", options.train.preset},
-      {"config", training::config_to_json(config)},
-      {"plan", plan_to_json(plan)},
-      {"backend",
-       {{"name", backend.name},
-        {"description", backend.description},
-        {"library", library == "reference" ? library : lasting_path(library)}}},
-      {"warm_start", options.warm_start.empty() ? nlohmann::json() : nlohmann::json(lasting_path(options.warm_start))},
-      {"host", verdict::host_facts()}};
-  std::error_code failure;
-  std::filesystem::create_directories(options.out, failure);
-  if (failure) {
-    return Error{ErrorKind::io, fmt::format("cannot make {}: {}", quote_path(options.out), failure.message())};
-  }
-  const std::filesystem::path path = std::filesystem::path(options.out) / "run.json";
-  if (options.resume && std::filesystem::exists(path)) return {};
-  return write_file(path, bytes_of(facts.dump(2) + "\n"));
-}
-
 Result<ExitCode> run(const Options& options, Session& session) {
   const auto config = config_of(options.train, options.seed);
   if (!config) return config.error();
@@ -76,8 +44,19 @@ Result<ExitCode> run(const Options& options, Session& session) {
   training::RunOptions run_options{*config, **plan, options.out, options.warm_start, options.resume};
   run_options.measure_every = options.train.measure_every;
   run_options.keep_every = options.keep_every;
-  if (const auto fits = training::check_run(run_options); !fits) return fits.error();
-  if (const auto written = write_facts(options, *config, **plan, **backend); !written) return written.error();
+  const RunFacts facts{options.train, options.warm_start, *config, **plan, **backend};
+  const auto check = [&]() -> Result<void> {
+    if (const auto fits = training::check_run(run_options); !fits) return fits;
+    return options.resume ? check_facts(options.out, facts) : Result<void>();
+  };
+  if (const auto fits = check(); !fits) return fits.error();
+  std::error_code failure;
+  std::filesystem::create_directories(options.out, failure);
+  if (failure) return os_error("make", options.out, failure.value());
+  const auto lock = lock_folder(options.out, "run");
+  if (!lock) return lock.error();
+  if (const auto fits = check(); !fits) return fits.error();  // another run may have been at work there
+  if (const auto written = write_facts(options.out, facts, options.resume); !written) return written.error();
   training::Operators operators(**backend);
   const auto steps = static_cast<std::uint64_t>(config->reinforcement.steps +
                                                 (options.warm_start.empty() ? config->warm_start.steps : 0));

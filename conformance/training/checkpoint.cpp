@@ -54,7 +54,15 @@ std::string first_difference(const std::string& stored, const std::string& wante
   const std::string place = changes.front().value("path", "");
   const json::json_pointer pointer(place);
   const std::string value = from.contains(pointer) ? from.at(pointer).dump() : "missing";
-  return fmt::format("there {} is {}", place, value);
+  constexpr std::size_t longest = 80;
+  return fmt::format("there {} is {}{}", place, value.substr(0, longest), value.size() > longest ? "..." : "");
+}
+
+Result<void> check_identity(const CheckpointState& state, const std::string& label, const std::string& identity) {
+  if (state.identity == identity) return {};
+  return Error{ErrorKind::usage,
+               fmt::format("{} belongs to another run: {}; choose the settings of that run or another folder", label,
+                           first_difference(state.identity, identity))};
 }
 
 Result<CheckpointState> state_of(const SafetensorsFile& file, const std::string& label) {
@@ -100,6 +108,22 @@ Result<void> save_checkpoint(const std::filesystem::path& path, Operators& opera
                             {"identity", state.identity}});
 }
 
+Result<CheckpointState> check_checkpoint(const std::filesystem::path& path, std::string_view phase,
+                                         const std::string& identity) {
+  const Result<SafetensorsFile> file = SafetensorsFile::open(path);
+  if (!file) return file.error();
+  const std::string label = quote_path(path);
+  Result<CheckpointState> state = state_of(*file, label);
+  if (!state) return state;
+  if (state->phase != phase) {
+    return Error{ErrorKind::usage,
+                 fmt::format("{} is a checkpoint of the phase {}, not of {}; name another file or folder", label,
+                             quote(state->phase), phase)};
+  }
+  if (const Result<void> fits = check_identity(*state, label, identity); !fits) return fits.error();
+  return state;
+}
+
 Result<CheckpointState> load_checkpoint(const std::filesystem::path& path, Operators& operators, Parameters& parameters,
                                         const std::string& identity) {
   const Result<SafetensorsFile> file = SafetensorsFile::open(path);
@@ -107,10 +131,7 @@ Result<CheckpointState> load_checkpoint(const std::filesystem::path& path, Opera
   const std::string label = quote_path(path);
   Result<CheckpointState> state = state_of(*file, label);
   if (!state) return state;
-  if (state->identity != identity) {
-    return Error{ErrorKind::usage,
-                 fmt::format("{} belongs to another run: {}", label, first_difference(state->identity, identity))};
-  }
+  if (const Result<void> fits = check_identity(*state, label, identity); !fits) return fits.error();
   for (const Parameter& p : parameters.all) {
     for (const auto& [name, memory] : tensors_of(p)) {
       const Result<const TensorEntry*> entry = file->require(name);

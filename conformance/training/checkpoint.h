@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "conformance/training/parameters.h"
 #include "formats/result.h"
@@ -24,6 +25,11 @@ std::filesystem::path kept_checkpoint(const std::filesystem::path& folder, std::
 /// Writes a safetensors file: NAME, NAME.first_moment and NAME.second_moment of every parameter, the state as metadata.
 Result<void> save_checkpoint(const std::filesystem::path& path, Operators& operators, const Parameters& parameters,
                              const CheckpointState& state);
+
+/// The state alone of a checkpoint of that phase and identity. Errors as load_checkpoint(), `usage` also for one of the
+/// other phase.
+Result<CheckpointState> check_checkpoint(const std::filesystem::path& path, std::string_view phase,
+                                         const std::string& identity);
 
 /// Reads one into parameters of the same names and shapes. Errors: `corrupt` for a file that is no checkpoint, `usage`
 /// for one of other tensors or with another identity.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 
 #include "conformance/training/number_text.h"
@@ -113,15 +114,23 @@ Result<Records> Records::load(const std::filesystem::path& folder, std::int64_t 
   std::string line;
   std::getline(lines, line);
   if (line != steps_header) return damaged(csv_path);
-  while (std::getline(lines, line) && static_cast<std::int64_t>(records.rows_.size()) < last_step) {
+  while (std::getline(lines, line) && records.rows_.size() < last) {
     const auto cells = cells_of(line);
-    if (cells.size() != step_columns) return damaged(csv_path);
-    const auto number = [&](std::size_t column) { return std::strtod(cells[column].c_str(), nullptr); };
-    Row row{line, number(reward_column), {}};
+    if (cells.size() != step_columns || cells.front() != std::to_string(records.rows_.size() + 1)) return damaged(csv_path);
+    bool is_sound = true;
+    const auto share = [&](std::size_t column) {
+      double value = 0;
+      const char* const end = cells[column].data() + cells[column].size();
+      const auto [stop, failure] = std::from_chars(cells[column].data(), end, value);
+      is_sound = is_sound && failure == std::errc() && stop == end && value >= 0 && value <= 1;
+      return value;
+    };
+    Row row{line, share(reward_column), {}};
     if (!cells.back().empty()) {
-      row.evaluation = {number(first_evaluation_column), number(first_evaluation_column + 1),
-                        number(first_evaluation_column + 2)};
+      row.evaluation = {share(first_evaluation_column), share(first_evaluation_column + 1),
+                        share(first_evaluation_column + 2)};
     }
+    if (!is_sound) return damaged(csv_path);
     records.rows_.push_back(std::move(row));
   }
   if (records.rows_.size() < last) return damaged(csv_path);

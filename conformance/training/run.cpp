@@ -75,9 +75,6 @@ class Run {
     if (borrowed || std::filesystem::exists(path)) {
       const auto state = load_checkpoint(path, operators_, parameters_, identity);
       if (!state) return state.error();
-      if (borrowed && state->step != steps) {
-        return Error{ErrorKind::usage, fmt::format("the warm start {} is not finished", quote_path(path))};
-      }
       done = state->step;
       trace_ = Trace(state->chain);
     }
@@ -158,6 +155,22 @@ class Run {
   std::optional<Measures> measures_;
 };
 
+/// Refuses a run that would not begin from its own checkpoint or warm start.
+Result<void> check_start(const RunOptions& options) {
+  const std::filesystem::path last = options.folder / checkpoint_file;
+  if (std::filesystem::exists(last)) {
+    const auto state = check_checkpoint(last, reinforcement_phase, run_identity(options.config, options.plan));
+    return state ? Result<void>() : state.error();
+  }
+  const bool borrowed = !options.warm_start.empty();
+  const std::filesystem::path path = borrowed ? options.warm_start : options.folder / warm_start_file;
+  if (!borrowed && !std::filesystem::exists(path)) return {};
+  const auto state = check_checkpoint(path, warm_start_phase, warm_start_identity(options.config));
+  if (!state) return state.error();
+  if (!borrowed || state->step == options.config.warm_start.steps) return {};
+  return Error{ErrorKind::usage, fmt::format("the warm start {} is not finished; finish its run", quote_path(path))};
+}
+
 }  // namespace
 
 Result<void> check_run(const RunOptions& options) {
@@ -167,6 +180,7 @@ Result<void> check_run(const RunOptions& options) {
     return Error{ErrorKind::usage,
                  fmt::format("{} holds a run; resume it, or choose another folder", quote_path(options.folder))};
   }
+  if (const Result<void> fits = check_start(options); !fits) return fits;
   return Reinforcer::check(options.config, *plan);
 }
 

@@ -36,7 +36,8 @@ struct RunStep {
 };
 using RunWatch = std::function<bool(const RunStep&)>;
 
-/// Refuses what cannot be run: an unsound plan, a noise schedule that does not fit, a folder that holds a run already.
+/// Refuses what cannot be run: an unsound plan, a noise schedule that does not fit, a folder that holds a run already,
+/// a checkpoint or warm start of another run.
 Result<void> check_run(const RunOptions& options);
 
 /// Runs to the end, or to where `watch` stops it (then the records are those up to there). Writes steps.csv,

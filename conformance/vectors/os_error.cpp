@@ -17,6 +17,8 @@ std::string_view hint(int number) {
     case EDQUOT: return "; free some space or choose another folder";
     case EFBIG: return "; raise the file size limit (ulimit -f) or choose another file system";
     case ENOENT: return "; check the spelling and that the folder exists";
+    case ENOTDIR: return "; a part of the path is a file, choose another folder";
+    case EEXIST: return "; something of that name is there, choose another";
     case EACCES:
     case EPERM: return "; check the permissions of the file and of its folder";
     case EROFS: return "; choose a folder on a writable file system";

@@ -5,6 +5,7 @@ Usage: train_test.py FP4PROOF VECTORS
 """
 
 import csv
+import fcntl
 import json
 import os
 import pathlib
@@ -95,6 +96,69 @@ class Train(command.CommandTest):
         self.assertEqual([run["diverged_at"] for run in report["runs"]], [3])
         effects = json.loads(self.expect(0, "reproduce", "training", "--runs", "run", "--json").out)
         self.assertEqual(effects["plans"][0]["diverged"], [{"seed": 1, "step": 3}])
+
+    def test_a_refused_run_leaves_nothing(self):
+        self.train(0, "run", "--plan", "bf16", "--steps", "2")
+        for out, words, *arguments in (
+            ("new", ["another run", "/seed"], "--seed", "2", "--warm-start", "run/warm_start.safetensors"),
+            ("new", ["checkpoint.safetensors", "reinforcement"], "--warm-start", "run/checkpoint.safetensors"),
+            ("new", ["none"], "--warm-start", "none"),
+            ("new", ["is a folder"], "--warm-start", "run"),
+            ("file/new", ["file/new", "choose another"]),
+            ("file", ["file", "choose another"]),
+        ):
+            (self.folder / "file").write_text("")
+            self.refused(words, "--preset", "tiny", "--plan", "bf16", "--out", out, *arguments)
+            self.assertEqual(self.names(), ["file", "run"])
+
+    def begun(self, name, *arguments):
+        """A run that was killed behind its warm start, before a step was saved."""
+        self.train(0, name, *arguments, "--steps", "2")
+        for path in (self.folder / name).iterdir():
+            if path.name not in ("run.json", "warm_start.safetensors"):
+                path.unlink()
+
+    def test_a_run_goes_on_with_its_own_settings_alone(self):
+        """Also where no checkpoint says yet what run it is."""
+        self.begun("run", "--plan", "bf16")
+        facts = (self.folder / "run/run.json").read_bytes()
+        go_on = ["--preset", "tiny", "--out", "run", "--resume"]
+        own = ["--plan", "bf16", "--steps", "2"]
+        self.refused(["another run", "/plan/", "resume with"], *go_on, "--plan", "mxfp4", "--steps", "2")
+        self.refused(["another run", "/config/reinforcement/steps"], *go_on, "--plan", "bf16", "--steps", "3")
+        self.refused(["another run", "/config/reinforcement/loss"], *go_on, *own, "--loss", "ppo")
+        self.refused(["another run", "/seed"], *go_on, *own, "--seed", "2")
+        self.refused(["another run", "/seed"], *go_on[:-1], *own, "--seed", "2")
+        self.assertEqual((self.folder / "run/run.json").read_bytes(), facts)
+        for damaged in (b"", b"{", b"[]", b'{"config": 1}', facts[:-20]):
+            (self.folder / "run/run.json").write_bytes(damaged)
+            self.expect_error(3, ["run/run.json", "restore it"], "train", *go_on, *own, env=SETTINGS)
+        (self.folder / "run/run.json").write_bytes(facts)
+        self.train(0, "run", "--plan", "bf16", "--steps", "2", "--resume")
+
+    def test_one_run_at_a_time(self):
+        self.begun("run", "--plan", "bf16")
+        with open(self.folder / "run" / "run.lock", "w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            self.refused(["another run is at work"], "--preset", "tiny", "--plan", "bf16", "--out", "run", "--resume",
+                         "--steps", "2")
+        self.assertFalse((self.folder / "run/steps.csv").exists())
+        self.train(0, "run", "--plan", "bf16", "--steps", "2", "--resume")
+
+    def test_damaged_records_end_a_run_that_goes_on(self):
+        self.train(0, "run", "--plan", "bf16", "--steps", "2", "--measure-every", "1")
+        arguments = ["train", "--preset", "tiny", "--plan", "bf16", "--steps", "2", "--out", "run", "--resume"]
+        steps = self.folder / "run" / "steps.csv"
+        text = steps.read_text()
+        lines = text.splitlines()
+        changes = (("\n1,", "\n1,x"), ("\n1,", "\n1,1e9"), ("\n1,", "\n1,nan,"), ("\n2,", "\n3,"), ("step,", "steps,"),
+                   (lines[1], lines[2]), (lines[2] + "\n", ""), (text, ""))
+        for before, after in changes:
+            self.assertEqual(text.count(before), 1, before)
+            steps.write_text(text.replace(before, after))
+            self.expect_error(3, ["run/steps.csv"], *arguments, env=SETTINGS)
+        steps.write_text(text)
+        self.expect(0, *arguments, env=SETTINGS)
 
     def test_refusals(self):
         self.train(0, "run", "--plan", "bf16", "--steps", "2")

@@ -1,0 +1,72 @@
+#include "conformance/cli/run_facts.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "conformance/cli/version.h"
+#include "conformance/corrections/plan_json.h"
+#include "conformance/profiles/json_file.h"
+#include "conformance/training/config_json.h"
+#include "conformance/training/record_files.h"
+#include "conformance/vectors/atomic_file.h"
+#include "conformance/vectors/os_error.h"
+#include "conformance/verdict/host.h"
+
+namespace fp4proof::cli {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t deepest_facts = 16;
+
+/// A path as another working folder finds it.
+std::string lasting_path(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+json to_json(const RunFacts& facts) {
+  const std::string& library = facts.options.backend;
+  return {{"format", training::run_format},
+          {"tool_version", tool_version},
+          {"preset", facts.options.preset},
+          {"config", training::config_to_json(facts.config)},
+          {"plan", plan_to_json(facts.plan)},
+          {"backend",
+           {{"name", facts.backend.name},
+            {"description", facts.backend.description},
+            {"library", library == "reference" ? library : lasting_path(library)}}},
+          {"warm_start", facts.warm_start.empty() ? json() : json(lasting_path(facts.warm_start))},
+          {"host", verdict::host_facts()}};
+}
+
+}  // namespace
+
+Result<void> check_facts(const std::filesystem::path& folder, const RunFacts& facts) {
+  const std::filesystem::path path = folder / training::run_file;
+  if (!std::filesystem::exists(path)) return {};
+  const auto stored = read_json_file(path.string(), deepest_facts);
+  if (!stored || !stored->is_object() || !stored->contains("config") || !stored->contains("plan")) {
+    return Error{ErrorKind::corrupt,
+                 fmt::format("{} is not what train has written; restore it, or remove it to have it written again",
+                             quote_path(path))};
+  }
+  json identity = {{"config", stored->at("config")}, {"plan", stored->at("plan")}};
+  if (identity["plan"].is_object()) {
+    for (const char* const words : {"name", "summary", "format"}) identity["plan"].erase(words);
+  }
+  const json differences = json::diff(identity, json::parse(training::run_identity(facts.config, facts.plan)));
+  if (differences.empty()) return {};
+  return Error{ErrorKind::usage, fmt::format("{} holds another run, which differs in {}; resume with the settings of "
+                                             "that run, or choose another folder",
+                                             quote_path(folder), differences[0].at("path").get<std::string>())};
+}
+
+Result<void> write_facts(const std::filesystem::path& folder, const RunFacts& facts, bool goes_on) {
+  const std::filesystem::path path = folder / training::run_file;
+  if (goes_on && std::filesystem::exists(path)) return {};
+  return write_file(path, bytes_of(to_json(facts).dump(2) + "\n"));
+}
+
+}  // namespace fp4proof::cli

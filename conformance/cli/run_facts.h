@@ -1,0 +1,28 @@
+#pragma once
+// run.json: what the run in a folder is.
+
+#include <filesystem>
+#include <string>
+
+#include "conformance/cli/train_options.h"
+#include "conformance/training_backend.h"
+#include "formats/spec_plans.h"
+
+namespace fp4proof::cli {
+
+struct RunFacts {
+  const TrainOptions& options;
+  const std::string& warm_start;  ///< file that it begins from; empty: its own
+  const training::Config& config;
+  const PrecisionPlan& plan;
+  const fp4proof_training& backend;
+};
+
+/// `usage` error where the folder's run.json is that of another configuration or plan, `corrupt` where it is no
+/// run.json.
+Result<void> check_facts(const std::filesystem::path& folder, const RunFacts& facts);
+
+/// Writes run.json; keeps one that is there where the run goes on.
+Result<void> write_facts(const std::filesystem::path& folder, const RunFacts& facts, bool goes_on);
+
+}  // namespace fp4proof::cli
