@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "conformance/cli/progress.h"
+#include "conformance/cli/run_files.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/divergence/divergence.h"
 #include "conformance/divergence/divergence_report.h"
@@ -52,6 +54,15 @@ Result<ExitCode> compare_training(const Options& options, Session& session) {
                                                "compare runs of one preset, plan and seed",
                                                difference)};
   }
+  std::optional<AtomicFile> file;
+  if (!options.json.empty() && options.json != "-") {
+    for (const std::string& folder : {options.a, options.b}) {
+      if (const auto apart = refuse_run_file(folder, options.json); !apart) return apart.error();
+    }
+    auto created = AtomicFile::create(options.json);  // before the search, which can take hours
+    if (!created) return created.error();
+    file = *std::move(created);
+  }
   const auto divergence = search(*a, *b);
   if (!divergence) return divergence.error();
   const nlohmann::json report = training::divergence_json(*a, *b, *divergence);
@@ -59,8 +70,9 @@ Result<ExitCode> compare_training(const Options& options, Session& session) {
     session.print_json(report);
   } else {
     session.print(training::divergence_text(*a, *b, *divergence));
-    if (!options.json.empty()) {
-      if (const auto done = write_file(options.json, bytes_of(report.dump(2) + "\n")); !done) return done.error();
+    if (file) {
+      if (const auto done = file->append(bytes_of(report.dump(2) + "\n")); !done) return done.error();
+      if (const auto done = file->commit(); !done) return done.error();
     }
   }
   return code_of(*a, *b, *divergence);

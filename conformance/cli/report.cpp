@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/cli/same_file.h"
+#include "conformance/cli/run_files.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/cli/version.h"
 #include "conformance/training_report/run_groups.h"
@@ -88,21 +88,14 @@ nlohmann::json to_json(const std::vector<TrainingRun>& runs, const std::vector<E
   return value;
 }
 
-Result<void> refuse_records(const std::vector<TrainingRun>& runs, const std::string& out) {
-  for (const TrainingRun& run : runs) {
-    for (const char* const name : training_report::record_files()) {
-      if (auto apart = refuse_same_file((run.path / name).string(), out); !apart) return apart;
-    }
-  }
-  return {};
-}
-
 Result<ExitCode> run(const Options& options, Session& session) {
   auto page = AtomicFile::create(options.out);
   if (!page) return page.error();
   const auto runs = training_report::read_training_runs(options.folders);
   if (!runs) return runs.error();
-  if (const auto apart = refuse_records(*runs, options.out); !apart) return apart.error();
+  for (const TrainingRun& run : *runs) {
+    if (const auto apart = refuse_run_file(run.path, options.out); !apart) return apart.error();
+  }
   const auto equal = training_report::compare_equal_runs(*runs);
   if (!equal) return equal.error();
   if (auto written = page->append(bytes_of(training_report::training_page(*runs, *equal))); !written) {

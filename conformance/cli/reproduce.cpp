@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "conformance/cli/common_options.h"
@@ -22,7 +23,14 @@ Error misplaced(const char* option, const char* figures) {
 }
 
 Result<ExitCode> run(const ReproduceOptions& options, Session& session) {
-  if (options.figure == training) return reproduce_training(options, session);
+  if (options.figure == training) {
+    if (options.seed) return misplaced("--seed", "the figures hif4-figure-3 and corrections");
+    if (!options.svg.empty() && std::filesystem::path(options.svg).lexically_normal() ==
+                                    std::filesystem::path(options.markdown).lexically_normal()) {
+      return Error{ErrorKind::usage, "--svg and --markdown name one file; name two"};
+    }
+    return reproduce_training(options, session);
+  }
   if (!options.runs.empty()) return misplaced("--runs", "the figure training");
   if (options.figure == figure3) {
     if (!options.markdown.empty()) return misplaced("--markdown", "the figures corrections and training");
@@ -56,7 +64,7 @@ Action add(CLI::App& command, Session& session) {
   command.add_option("--markdown", options->markdown, "corrections, training: write the tables as a page to this file")
       ->option_text("FILE");
   command.add_option("--runs", options->runs, "training: folders of runs or sweeps")->option_text("DIR...");
-  command.add_option("--seed", options->seed, "Philox seed of the matrices (default: 1)")
+  command.add_option("--seed", options->seed, "hif4-figure-3, corrections: Philox seed of the matrices (default: 1)")
       ->check(decimal_number(false))
       ->option_text("S");
   command.add_flag("--json", options->json, "Print the numbers as JSON");

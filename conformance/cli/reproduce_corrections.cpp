@@ -95,7 +95,7 @@ Result<ExitCode> reproduce_corrections(const ReproduceOptions& options, Session&
   CorrectionFigures figures;
   {
     Progress progress("measuring", correction_measurement_count);
-    figures = correction_figures(options.seed, [&] { progress.advance(1); });
+    figures = correction_figures(options.seed.value_or(1), [&] { progress.advance(1); });
   }
   if (page) {
     const std::string text = to_markdown(figures);

@@ -2,6 +2,7 @@
 // The figures that `fp4proof reproduce` knows, one file each.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct ReproduceOptions {
   std::string svg;
   std::string markdown;
   std::vector<std::string> runs;
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed;  ///< none: 1
   bool json = false;
 };
 

@@ -56,7 +56,7 @@ Result<ExitCode> reproduce_hif4_figure3(const ReproduceOptions& options, Session
   Figure3 figure;
   {
     Progress progress("matrices", 18);
-    figure = hif4_figure3(options.seed, [&] { progress.advance(1); });
+    figure = hif4_figure3(options.seed.value_or(1), [&] { progress.advance(1); });
   }
   if (!options.svg.empty()) {
     const std::string svg = to_svg(figure3_chart(figure));

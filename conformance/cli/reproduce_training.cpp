@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "conformance/cli/reproduce_figures.h"
+#include "conformance/cli/run_files.h"
 #include "conformance/cli/table.h"
 #include "conformance/cli/version.h"
 #include "conformance/training_report/claims.h"
@@ -96,10 +97,14 @@ Result<ExitCode> reproduce_training(const ReproduceOptions& options, Session& se
   }
   const auto runs = read_training_runs(options.runs);
   if (!runs) return runs.error();
-  if (runs->empty()) return Error{ErrorKind::usage, "these folders hold warm starts alone; finish the sweep"};
   if (const auto alike = check_alike(*runs); !alike) return alike.error();
   const std::vector<PlanEffect> effects = effects_of(*runs);
   if (effects.empty()) return Error{ErrorKind::usage, "no run has ended; finish the sweep"};
+  for (const TrainingRun& run : *runs) {
+    for (const std::string& output : {options.markdown, options.svg}) {
+      if (const auto apart = refuse_run_file(run.path, output); !apart) return apart.error();
+    }
+  }
   const std::vector<Claim> claims = claims_of(effects);
   const auto write = [](const std::string& path, const std::string& text) -> Result<void> {
     return path.empty() ? Result<void>() : write_file(path, bytes_of(text));

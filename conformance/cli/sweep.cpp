@@ -48,7 +48,11 @@ Result<ExitCode> run(const SweepOptions& options, Session& session) {
   if (options.dry_run) {
     const auto outcomes = sweep::read_outcomes(options.out, request->runs);
     if (!outcomes) return outcomes.error();
-    session.print(run_list(*outcomes));
+    if (options.json) {
+      session.print_json(sweep::sweep_document(request->sweep, options.shard, *outcomes));
+    } else {
+      session.print(run_list(*outcomes));
+    }
     return ExitCode::conformant;
   }
   std::error_code failure;
@@ -91,7 +95,7 @@ Action add(CLI::App& command, Session& session) {
       ->check(counts)
       ->option_text("N");
   command.add_flag("--dry-run", options->dry_run, "List the runs and where they stand, and make none");
-  command.add_flag("--json", options->json, "Print sweep.json in place of the table");
+  command.add_flag("--json", options->json, "Print sweep.json in place of a table");
   return [options, &session] {
     if (options->jobs == 0) {
       options->jobs = std::max<std::size_t>(1, std::thread::hardware_concurrency() / options->threads);

@@ -41,7 +41,8 @@ Result<void> copy_records(const fs::path& from, const fs::path& to) {
   fs::create_directory(to, failure);
   for (const fs::directory_entry& entry : fs::directory_iterator(from, failure)) {
     const fs::path extension = entry.path().extension();
-    if (failure || (extension != ".json" && extension != ".csv")) continue;
+    const bool is_record = entry.symlink_status(failure).type() == fs::file_type::regular;
+    if (failure || !is_record || (extension != ".json" && extension != ".csv")) continue;
     fs::copy_file(entry.path(), to / entry.path().filename(), failure);
     if (failure) break;
   }
@@ -70,7 +71,7 @@ Result<MergedSweep> merge(std::span<const fs::path> shards) {
 }
 
 Result<void> write_merged(const fs::path& folder, const MergedSweep& merged) {
-  if (const Result<void> free = check_target_folder(folder, "sweep.json", "sweep", false); !free) return free;
+  if (const Result<void> free = check_new_folder(folder); !free) return free;
   Result<PendingFolder> pending = PendingFolder::create(folder);
   if (!pending) return pending.error();
   for (std::size_t i = 0; i < merged.outcomes.size(); ++i) {

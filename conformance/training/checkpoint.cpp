@@ -5,7 +5,10 @@
 #include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
 
+#include "conformance/training/digest.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/safetensors.h"
 
@@ -25,6 +28,18 @@ auto tensors_of(const Parameter& p) {
 std::vector<std::uint64_t> shape_of(const Parameter& p) {
   return {static_cast<std::uint64_t>(p.rows), static_cast<std::uint64_t>(p.columns)};
 }
+
+/// The digest chain over the tensors of a file.
+class Content {
+ public:
+  void add(const std::string& name, std::span<const float> numbers) {
+    chain_ = chained(chain_, name, numbers.size(), digest_of(numbers));
+  }
+  std::string text() const { return fmt::format("{:016x}", chain_); }
+
+ private:
+  std::uint64_t chain_ = 0;
+};
 
 Result<std::string> text_field(const SafetensorsFile& file, const std::string& key, const std::string& label) {
   const auto found = file.metadata().find(key);
@@ -90,12 +105,14 @@ std::filesystem::path kept_checkpoint(const std::filesystem::path& folder, std::
 
 Result<void> save_checkpoint(const std::filesystem::path& path, Operators& operators, const Parameters& parameters,
                              const CheckpointState& state) {
+  Content content;
   std::vector<std::vector<float>> contents;
   std::vector<TensorData> tensors;
   contents.reserve(3 * parameters.all.size());
   for (const Parameter& p : parameters.all) {
     for (const auto& [name, memory] : tensors_of(p)) {
       contents.push_back(operators.download(*memory));
+      content.add(name, contents.back());
       tensors.push_back({{name, TensorDtype::f32, shape_of(p)}, bytes_of(contents.back())});
     }
   }
@@ -105,6 +122,7 @@ Result<void> save_checkpoint(const std::filesystem::path& path, Operators& opera
                             {"phase", state.phase},
                             {"step", std::to_string(state.step)},
                             {"chain", fmt::format("{:016x}", state.chain)},
+                            {"content", content.text()},
                             {"identity", state.identity}});
 }
 
@@ -132,6 +150,7 @@ Result<CheckpointState> load_checkpoint(const std::filesystem::path& path, Opera
   Result<CheckpointState> state = state_of(*file, label);
   if (!state) return state;
   if (const Result<void> fits = check_identity(*state, label, identity); !fits) return fits.error();
+  Content content;
   for (const Parameter& p : parameters.all) {
     for (const auto& [name, memory] : tensors_of(p)) {
       const Result<const TensorEntry*> entry = file->require(name);
@@ -139,8 +158,18 @@ Result<CheckpointState> load_checkpoint(const std::filesystem::path& path, Opera
       if ((*entry)->spec.dtype != TensorDtype::f32 || (*entry)->spec.shape != shape_of(p)) {
         return Error{ErrorKind::usage, fmt::format("{}: tensor {} is no F32 [{}, {}]", label, name, p.rows, p.columns)};
       }
-      operators.copy_in<float>(*memory, copy_elements<float>(file->bytes(**entry)));
+      const std::vector<float> numbers = copy_elements<float>(file->bytes(**entry));
+      content.add(name, numbers);
+      operators.copy_in<float>(*memory, numbers);
     }
+  }
+  // Checkpoints of the first builds have none.
+  const auto recorded = file->metadata().find("content");
+  if (recorded != file->metadata().end() && recorded->second != content.text()) {
+    return Error{ErrorKind::corrupt,
+                 fmt::format("{} does not hold the numbers that its run saved; start again in another "
+                             "folder",
+                             label)};
   }
   if (const Result<void> done = operators.check(); !done) return done.error();
   return state;

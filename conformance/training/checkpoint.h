@@ -31,8 +31,9 @@ Result<void> save_checkpoint(const std::filesystem::path& path, Operators& opera
 Result<CheckpointState> check_checkpoint(const std::filesystem::path& path, std::string_view phase,
                                          const std::string& identity);
 
-/// Reads one into parameters of the same names and shapes. Errors: `corrupt` for a file that is no checkpoint, `usage`
-/// for one of other tensors or with another identity.
+/// Reads one into parameters of the same names and shapes. Errors: `corrupt` for a file that is no checkpoint or whose
+/// numbers do not match its digest, `usage` for one of other tensors or with another identity. The parameters then hold
+/// anything.
 Result<CheckpointState> load_checkpoint(const std::filesystem::path& path, Operators& operators, Parameters& parameters,
                                         const std::string& identity);
 

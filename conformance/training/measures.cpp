@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 
@@ -32,6 +33,13 @@ std::string line_of(std::int64_t step, const GradientError& line) {
                            : fmt::format("{},{},{}\n", known, number_text(line.bias), number_text(line.variance));
 }
 
+/// As many cells as there are columns, all of them printable.
+bool is_line_of(std::string_view line, std::string_view header) {
+  const auto is_printable = [](char c) { return c >= 0x20 && c <= 0x7E; };
+  return std::count(line.begin(), line.end(), ',') == std::count(header.begin(), header.end(), ',') &&
+         std::all_of(line.begin(), line.end(), is_printable);
+}
+
 /// The lines behind the header of a file that `add` takes, until it returns false; none where there is no file.
 Result<void> read_lines(const std::filesystem::path& path, std::string_view header,
                         const std::function<bool(std::string_view)>& add) {
@@ -45,7 +53,8 @@ Result<void> read_lines(const std::filesystem::path& path, std::string_view head
   text.remove_prefix(first_line.size());
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos || !add(text.substr(0, end + 1))) return damaged;
+    if (end == std::string_view::npos || !is_line_of(text.substr(0, end), header)) return damaged;
+    if (!add(text.substr(0, end + 1))) return damaged;
     text.remove_prefix(end + 1);
   }
   return {};

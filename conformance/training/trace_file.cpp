@@ -94,7 +94,10 @@ std::string trace_text(const TraceFile& trace) {
 
 Result<TraceFile> read_trace(const std::filesystem::path& path) {
   const auto text = content_of(path);
-  if (!text) return Error{ErrorKind::io, fmt::format("cannot read {}", quote_path(path))};
+  if (!text)
+    return Error{ErrorKind::io, fmt::format("cannot read {}; train to the end of a step, or start again in another "
+                                            "folder",
+                                            quote_path(path))};
   const Result<json> value = parse_strict_json(*text, quote_path(path), deepest_nesting);
   if (!value) return value.error();
   Reader reader(quote_path(path));

@@ -245,7 +245,9 @@ Result<std::vector<TrainingRun>> read_training_runs(const std::vector<std::strin
       if (run->planned_steps != 0) runs.push_back(*std::move(run));
     }
   }
-  return runs;
+  if (!runs.empty()) return runs;
+  return Error{ErrorKind::usage,
+               "these folders hold warm starts alone, which have no steps; train on, or finish the sweep"};
 }
 
 }  // namespace fp4proof::training_report

@@ -99,7 +99,7 @@ Result<TrainingRun> read_training_run(const std::filesystem::path& folder);
 
 /// Every run in these folders and the folders in them, in order of path, each once. Links to folders are not followed,
 /// warm starts of a sweep are left out.
-/// `usage` error for a folder that is missing or holds none.
+/// `usage` error for a folder that is missing or holds none, and for warm starts alone.
 Result<std::vector<TrainingRun>> read_training_runs(const std::vector<std::string>& folders);
 
 }  // namespace fp4proof::training_report

@@ -78,16 +78,37 @@ Result<void> write_pending_file(const fs::path& path, Bytes bytes) {
   return {};
 }
 
-Result<void> check_target_folder(const fs::path& folder, std::string_view marker, std::string_view what, bool force) {
+namespace {
+
+/// Whether nothing is there, or an empty folder. A `usage` error for what is no folder.
+Result<bool> is_free_folder(const fs::path& folder) {
   std::error_code failure;
   const fs::file_status status = fs::status(folder, failure);
-  if (status.type() == fs::file_type::not_found) return {};
+  if (status.type() == fs::file_type::not_found) return true;
   const std::string name = quote_path(folder);
   if (status.type() != fs::file_type::directory) {
     return Error{ErrorKind::usage, fmt::format("{} exists and is no folder", name)};
   }
-  if (fs::is_empty(folder, failure)) return {};
+  const bool is_empty = fs::is_empty(folder, failure);
   if (failure) return Error{ErrorKind::io, fmt::format("cannot read {}: {}", name, failure.message())};
+  return is_empty;
+}
+
+}  // namespace
+
+Result<void> check_new_folder(const fs::path& folder) {
+  const Result<bool> free = is_free_folder(folder);
+  if (!free) return free.error();
+  if (*free) return {};
+  return Error{ErrorKind::usage, fmt::format("{} is not empty; name another folder", quote_path(folder))};
+}
+
+Result<void> check_target_folder(const fs::path& folder, std::string_view marker, std::string_view what, bool force) {
+  const Result<bool> free = is_free_folder(folder);
+  if (!free) return free.error();
+  if (*free) return {};
+  const std::string name = quote_path(folder);
+  std::error_code failure;
   if (!fs::exists(folder / marker, failure)) {
     return Error{ErrorKind::usage, fmt::format("{} is not empty and holds no {}; name another folder", name, what)};
   }

@@ -48,4 +48,7 @@ Result<void> write_pending_file(const std::filesystem::path& path, Bytes bytes);
 Result<void> check_target_folder(const std::filesystem::path& folder, std::string_view marker, std::string_view what,
                                  bool force);
 
+/// Whether `folder` is free or empty. A `usage` error says why not.
+Result<void> check_new_folder(const std::filesystem::path& folder);
+
 }  // namespace fp4proof

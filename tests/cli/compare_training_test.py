@@ -262,6 +262,16 @@ class CompareTraining(command.CommandTest):
         self.expect_error(2, ["no/folder"], *arguments, "no/folder/report.json", env=SETTINGS)
         self.assertEqual(self.names(), [])
 
+    def test_a_report_never_replaces_a_file_of_a_run(self):
+        shutil.copytree(self.reference, self.folder / "run")
+        before = {path.name: path.read_bytes() for path in (self.folder / "run").iterdir()}
+        for name in ("run.json", "trace.json", "steps.csv", "summary.json", "warm_start.safetensors", "run.lock"):
+            self.refused(2, ["is the input"], self.reference, "run", "--json", f"run/{name}")
+            self.refused(2, ["is the input"], "run", self.reference, "--json", f"./run/../run/{name}")
+        self.assertEqual({path.name: path.read_bytes() for path in (self.folder / "run").iterdir()}, before)
+        self.expect(0, "compare-training", self.reference, "run", "--json", "run/report.json", env=SETTINGS)
+        self.expect(0, "compare-training", self.reference, "run", "--json", "run/report.json", env=SETTINGS)
+
 
 if __name__ == "__main__":
     FAULTY_TRAINING, FAULTY_PLUGIN, REFERENCE_PLUGIN = (str(pathlib.Path(path).resolve()) for path in sys.argv[2:5])

@@ -5,6 +5,7 @@ Usage: reproduce_training_test.py FP4PROOF
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -25,7 +26,8 @@ class ReproduceTraining(command.CommandTest):
         cls.addClassCleanup(folder.cleanup)
         cls.real = pathlib.Path(folder.name) / "run"
         subprocess.run([command.BINARY, "train", "--preset", "tiny", "--plan", "bf16", "--steps", "2", "--measure-every",
-                        "0", "--out", cls.real], check=True, capture_output=True)
+                        "0", "--out", cls.real], check=True, capture_output=True,
+                       env={**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"})
 
     def run_of(self, plan, seed, reward, scale_bias=0.5, cosine=0.5, outlier_gain=8.0, k3=None):
         """A finished run of `plan` with that final reward, in runs/SEED-PLAN."""
@@ -122,6 +124,12 @@ class ReproduceTraining(command.CommandTest):
         runs = ["reproduce", "training", "--runs", "runs"]
         self.expect_error(2, ["runs", "holds no run"], *runs)
         self.run_of("mxfp4", 1, 0.5)
+        self.expect_error(2, ["--seed", "belongs to"], *runs, "--seed", "2")
+        self.expect_error(2, ["--svg", "--markdown"], *runs, "--svg", "page", "--markdown", "./page")
+        facts = (self.folder / "runs/1-mxfp4/run.json").read_bytes()
+        for option in ("--svg", "--markdown"):
+            self.expect_error(2, ["is the input"], *runs, option, "runs/1-mxfp4/run.json")
+        self.assertEqual((self.folder / "runs/1-mxfp4/run.json").read_bytes(), facts)
         self.run_of("mxfp4", 2, 0.5, outlier_gain=16.0)
         self.expect_error(2, ["1-mxfp4", "2-mxfp4", "differ in more than plan and seed"], *runs)
         (self.folder / "runs/1-mxfp4/quant.csv").write_text("step\n")

@@ -215,6 +215,14 @@ class Sweep(command.CommandTest):
         self.assertFalse((out / "warm-start-1" / "warm_start.safetensors").exists())
         self.assert_whole("out")
 
+    def test_dry_run_as_json(self):
+        self.copy("out")
+        document = json.loads(self.sweep(0, "out", "--dry-run", "--json").out)
+        self.assertEqual(document, self.read("out/sweep.json"))
+        pending = json.loads(self.sweep(0, "new", "--dry-run", "--json").out)
+        self.assertEqual([(run["folder"], run["state"]) for run in pending["runs"]], [(run, "pending") for run in FOLDERS])
+        self.assertEqual(self.names(), ["out"])
+
     def test_dry_run(self):
         lines = self.sweep(0, "new", "--dry-run", "--shard", "2/3").out.splitlines()
         self.assertEqual([line.split() for line in lines[1:]],
@@ -345,7 +353,20 @@ class Sweep(command.CommandTest):
             self.expect_error(3, ["other/sweep.json"], "merge-sweeps", "other", "--out", "new")
         self.expect_error(2, ["none/sweep.json"], "merge-sweeps", "none", "--out", "new")
         self.assertFalse((self.folder / "new").exists())
-        self.expect_error(2, ["other"], "merge-sweeps", self.whole, "--out", "other")
+        refused = self.expect_error(2, ["other", "name another folder"], "merge-sweeps", self.whole, "--out", "other")
+        self.assertNotIn("--force", refused.err)
+
+    def test_merging_takes_records_alone(self):
+        out = self.copy("out")
+        secret = self.folder / "secret"
+        secret.write_text("secret")
+        (out / "1-bf16" / "link.csv").symlink_to(secret)
+        (out / "1-bf16" / "folder.json").mkdir()
+        os.mkfifo(out / "1-bf16" / "pipe.csv")
+        self.expect(0, "merge-sweeps", "out", "--out", "merged")
+        names = {path.name for path in (out / "1-bf16").glob("*.*") if path.is_file() and not path.is_symlink()}
+        records = {name for name in names if name.endswith((".csv", ".json"))}
+        self.assertEqual({path.name for path in (self.folder / "merged" / "1-bf16").iterdir()}, records)
 
     def test_refusals(self):
         self.refused(["fp5"], "new", "--plans", "bf16,fp5")

@@ -145,6 +145,20 @@ class Train(command.CommandTest):
         self.assertFalse((self.folder / "run/steps.csv").exists())
         self.train(0, "run", "--plan", "bf16", "--steps", "2", "--resume")
 
+    def test_a_checkpoint_whose_numbers_changed(self):
+        self.begun("run", "--plan", "bf16")
+        path = self.folder / "run" / "warm_start.safetensors"
+        whole = path.read_bytes()
+        arguments = ["train", "--preset", "tiny", "--plan", "bf16", "--steps", "2"]
+        for place in (len(whole) - 1, len(whole) // 2):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1:])
+            told = ["run/warm_start.safetensors", "does not hold the numbers"]
+            self.expect_error(3, told, *arguments, "--out", "run", "--resume", env=SETTINGS)
+            self.expect_error(3, told, *arguments, "--out", "new", "--warm-start", "run/warm_start.safetensors",
+                              env=SETTINGS)
+        path.write_bytes(whole)
+        self.train(0, "run", "--plan", "bf16", "--steps", "2", "--resume")
+
     def test_damaged_records_end_a_run_that_goes_on(self):
         self.train(0, "run", "--plan", "bf16", "--steps", "2", "--measure-every", "1")
         arguments = ["train", "--preset", "tiny", "--plan", "bf16", "--steps", "2", "--out", "run", "--resume"]
@@ -158,7 +172,16 @@ class Train(command.CommandTest):
             steps.write_text(text.replace(before, after))
             self.expect_error(3, ["run/steps.csv"], *arguments, env=SETTINGS)
         steps.write_text(text)
-        self.expect(0, *arguments, env=SETTINGS)
+        for name in ("gradients.csv", "operators.csv"):
+            path = self.folder / "run" / name
+            whole = path.read_text()
+            for damaged in (whole[:-3], whole.replace("\n", "\n,", 2), whole.replace("adam", "\0") + "1,a,b\n", ""):
+                path.write_text(damaged)
+                self.expect_error(3, ["run/" + name], *arguments, env=SETTINGS)
+            path.write_text(whole)
+        trace = self.folder / "run" / "trace.json"
+        trace.unlink()
+        self.expect_error(2, ["run/trace.json", "start again"], *arguments, env=SETTINGS)
 
     def test_refusals(self):
         self.train(0, "run", "--plan", "bf16", "--steps", "2")

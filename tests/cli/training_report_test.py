@@ -319,6 +319,19 @@ class Report(command.CommandTest):
         before = (self.folder / "run/steps.csv").read_bytes()
         self.expect_error(2, ["run"], "report", "run", "--out", "run/steps.csv")
         self.assertEqual((self.folder / "run/steps.csv").read_bytes(), before)
+        (self.folder / "run/checkpoint.safetensors").write_bytes(b"weights")
+        self.expect_error(2, ["run"], "report", "run", "--out", "run/checkpoint.safetensors")
+        self.assertEqual((self.folder / "run/checkpoint.safetensors").read_bytes(), b"weights")
+        for _ in range(2):
+            self.expect(0, "report", "run", "--out", "run/page.html")
+
+    def test_warm_starts_alone(self):
+        run = Run(steps=0)
+        run.planned = 0
+        folder = self.folder / "warm"
+        folder.mkdir()
+        (folder / "run.json").write_text(json.dumps(run.facts()))
+        self.refused(2, ["warm starts alone"], "warm")
 
     def test_hostile_texts(self):
         run = Run(plan=HOSTILE, backend=HOSTILE, preset=HOSTILE)
