@@ -116,7 +116,8 @@ Result<Records> Records::load(const std::filesystem::path& folder, std::int64_t 
   if (line != steps_header) return damaged(csv_path);
   while (std::getline(lines, line) && records.rows_.size() < last) {
     const auto cells = cells_of(line);
-    if (cells.size() != step_columns || cells.front() != std::to_string(records.rows_.size() + 1)) return damaged(csv_path);
+    if (cells.size() != step_columns || cells.front() != std::to_string(records.rows_.size() + 1))
+      return damaged(csv_path);
     bool is_sound = true;
     const auto share = [&](std::size_t column) {
       double value = 0;
