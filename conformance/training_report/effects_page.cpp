@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* preface =
     "# What four bits do to reinforcement learning\n\n"
-    "Preset `{}`, {} steps, seeds {}, {} runs. This page is the output of\n\n"
+    "Preset `{}`, outlier gain {}, {} steps, seeds {}, {} runs. This page is the output of\n\n"
     "    scripts/rl-results FOLDER\n\n"
     "which trains every named plan and goes on where it was stopped; every number is the same on every backend, so "
     "anyone\ncan make it again. [training.md](training.md) says what is trained and what the columns mean, "
@@ -102,6 +102,11 @@ std::string diverged_text(std::span<const PlanEffect> effects) {
   return list.empty() ? "" : fmt::format("\nRuns that diverged, to numbers that are not finite: {}.\n", list);
 }
 
+std::string outlier_gain_text(const TrainingRun& run) {
+  const auto gain = run.config.find("/model/outlier_gain");
+  return gain == run.config.end() ? "unknown" : gain->second;
+}
+
 std::string seeds_text(std::span<const TrainingRun> runs) {
   std::set<std::uint64_t> seeds;
   for (const TrainingRun& run : runs) seeds.insert(run.seed);
@@ -113,8 +118,8 @@ std::string seeds_text(std::span<const TrainingRun> runs) {
 std::string effects_markdown(std::span<const TrainingRun> runs, std::span<const PlanEffect> effects,
                              std::span<const Claim> claims) {
   const TrainingRun& first = runs.front();
-  std::string text =
-      fmt::format(fmt::runtime(preface), first.preset, first.planned_steps, seeds_text(runs), runs.size());
+  std::string text = fmt::format(fmt::runtime(preface), first.preset, outlier_gain_text(first), first.planned_steps,
+                                 seeds_text(runs), runs.size());
   text += fmt::format(fmt::runtime(rewards_text), reward_noise);
   for (const PlanEffect& effect : effects) text += reward_row(effect);
   text += diverged_text(effects);

@@ -105,6 +105,7 @@ class ReproduceTraining(command.CommandTest):
         table = self.reproduce("--markdown", "page.md", "--svg", "chart.svg").out
         self.assertIn("mxfp4", table)
         page = (self.folder / "page.md").read_text()
+        self.assertIn("Preset `tiny`, outlier gain 8.0, ", page)
         self.assertIn("| mxfp4 | 0.750 | 0.750 to 0.750 | +12.5 |", page)
         columns = [line.replace("\\|", "").count("|") for line in page.splitlines() if line.startswith("|")]
         self.assertEqual(set(columns), {9, 5, 8, 7})
