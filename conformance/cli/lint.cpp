@@ -18,6 +18,7 @@
 #include "conformance/corrections/stack_lookup.h"
 #include "conformance/profiles/profile_lookup.h"
 #include "conformance/suite/vector_set.h"
+#include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/manifest.h"
 #include "conformance/vectors/mapped_file.h"
 #include "conformance/vectors/os_error.h"
@@ -118,7 +119,7 @@ std::string table_problem(const suite::VectorSet& set, const suite::TableEntry& 
 
 Result<void> lint_vector_set(const std::string& path, CheckList& checks) {
   const std::string manifest_path = (std::filesystem::path(path) / suite::manifest_name).string();
-  if (!std::filesystem::exists(manifest_path)) {
+  if (is_absent(manifest_path)) {
     return Error{ErrorKind::usage,
                  fmt::format("folder {} holds no {}: it is no vector set", quote_path(path), suite::manifest_name)};
   }

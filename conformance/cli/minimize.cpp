@@ -26,6 +26,7 @@
 #include "conformance/runners/process_subject.h"
 #include "conformance/suite/sets.h"
 #include "conformance/vectors/atomic_file.h"
+#include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/os_error.h"
 #include "reference/portable/accumulator.h"
 
@@ -252,7 +253,7 @@ Result<ExitCode> run(const Options& options, Session& session) {
   const int subjects = int{!options.library.empty()} + int{!options.process.empty()} + int{!options.actual.empty()};
   if (subjects != 1) return Error{ErrorKind::usage, "name one of --backend, --process and --actual"};
   if (const Result<void> apart = check_paths(options); !apart) return apart.error();
-  if (!options.library.empty() && !std::filesystem::exists(options.library)) {
+  if (!options.library.empty() && is_absent(options.library)) {
     return Error{ErrorKind::usage, fmt::format("{}: there is no such file", quote(options.library))};
   }
   const Result<runners::CaseSource> cases = cases_of(options);

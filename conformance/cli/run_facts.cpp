@@ -10,6 +10,7 @@
 #include "conformance/training/config_json.h"
 #include "conformance/training/record_files.h"
 #include "conformance/vectors/atomic_file.h"
+#include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/verdict/host.h"
 
@@ -45,7 +46,7 @@ json to_json(const RunFacts& facts) {
 
 Result<void> check_facts(const std::filesystem::path& folder, const RunFacts& facts) {
   const std::filesystem::path path = folder / training::run_file;
-  if (!std::filesystem::exists(path)) return {};
+  if (is_absent(path)) return {};
   const auto stored = read_json_file(path.string(), deepest_facts);
   if (!stored || !stored->is_object() || !stored->contains("config") || !stored->contains("plan")) {
     return Error{ErrorKind::corrupt,
@@ -65,7 +66,7 @@ Result<void> check_facts(const std::filesystem::path& folder, const RunFacts& fa
 
 Result<void> write_facts(const std::filesystem::path& folder, const RunFacts& facts, bool goes_on) {
   const std::filesystem::path path = folder / training::run_file;
-  if (goes_on && std::filesystem::exists(path)) return {};
+  if (goes_on && !is_absent(path)) return {};
   return write_file(path, bytes_of(to_json(facts).dump(2) + "\n"));
 }
 

@@ -18,6 +18,7 @@
 #include "conformance/cli/version.h"
 #include "conformance/study/distributions.h"
 #include "conformance/vectors/atomic_file.h"
+#include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof::cli {
@@ -103,7 +104,7 @@ Result<void> check_outputs(const Options& options) {
 
 Result<void> check_subject(const Options& options) {
   if (!names_distribution(options.subject)) {
-    if (!options.sized || !std::filesystem::exists(options.subject)) return {};
+    if (!options.sized || is_absent(options.subject)) return {};
     return Error{ErrorKind::usage,
                  "--rows and --columns are the size of a distribution; remove them, a file has its own"};
   }
@@ -147,7 +148,7 @@ Result<std::vector<StudyTable>> study_distribution(const Options& options, const
 
 Result<std::vector<StudyTable>> study_file(const Options& options, const StudyPlan& plan, Session& session) {
   const std::string label = quote_path(options.subject);
-  if (!std::filesystem::exists(options.subject) && options.subject.find_first_of("./") == std::string::npos) {
+  if (is_absent(options.subject) && options.subject.find_first_of("./") == std::string::npos) {
     // Neither a file nor a distribution: the message about distributions helps more.
     return parse_distribution(options.subject).error();
   }

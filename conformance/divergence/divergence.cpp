@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "conformance/training/checkpoint.h"
+#include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof::training {
@@ -76,7 +77,7 @@ class Search {
     for (std::int64_t step = last; step >= 1; --step) {
       for (const RecordedRun* from : {&run, &other(run)}) {
         const std::filesystem::path kept = kept_checkpoint(from->folder, step);
-        if (std::filesystem::exists(kept) && holds(kept, step)) return step;
+        if (!is_absent(kept) && holds(kept, step)) return step;
       }
     }
     for (const RecordedRun* from : {&run, &other(run)}) {

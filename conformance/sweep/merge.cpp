@@ -39,7 +39,9 @@ void take(MergedSweep& merged, const std::vector<Outcome>& outcomes, const fs::p
 Result<void> copy_records(const fs::path& from, const fs::path& to) {
   std::error_code failure;
   fs::create_directory(to, failure);
-  for (const fs::directory_entry& entry : fs::directory_iterator(from, failure)) {
+  fs::directory_iterator entries(from, failure);
+  for (; !failure && entries != fs::directory_iterator(); entries.increment(failure)) {
+    const fs::directory_entry& entry = *entries;
     const fs::path extension = entry.path().extension();
     const bool is_record = entry.symlink_status(failure).type() == fs::file_type::regular;
     if (failure || !is_record || (extension != ".json" && extension != ".csv")) continue;

@@ -12,6 +12,7 @@
 #include "conformance/training_report/curves.h"
 #include "conformance/training_report/numbers.h"
 #include "conformance/training_report/run_groups.h"
+#include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof::sweep {
@@ -25,9 +26,13 @@ Error damaged(const std::filesystem::path& folder, std::string_view what) {
           fmt::format("{} is no record of this run: {}; remove it to make the run again", quote_path(folder), what)};
 }
 
+Error unreadable(const std::filesystem::path& folder, const Error& why) {
+  return why.kind == ErrorKind::io ? why : damaged(folder, why.message);
+}
+
 Result<void> check_facts(const std::filesystem::path& path, const SweepRun& run) {
   const Result<json> facts = read_json_file(path.string(), 8);
-  if (!facts) return damaged(path.parent_path(), facts.error().message);
+  if (!facts) return unreadable(path.parent_path(), facts.error());
   for (const auto& [key, value] : run.facts.items()) {
     if (facts->is_object() && facts->contains(key) && facts->at(key) == value) continue;
     return Error{ErrorKind::usage, fmt::format("{} holds another run: its {} is not that of this sweep; choose another "
@@ -88,11 +93,11 @@ json numbers_of(const TrainingRun& run) {
 
 Result<json> read_run(const std::filesystem::path& folder, const SweepRun& run) {
   const auto facts_path = folder / training::run_file;
-  if (!std::filesystem::exists(facts_path)) return json(nullptr);
+  if (is_absent(facts_path)) return json(nullptr);
   if (const Result<void> same = check_facts(facts_path, run); !same) return same.error();
-  if (!std::filesystem::exists(folder / training::summary_file)) return json(nullptr);
+  if (is_absent(folder / training::summary_file)) return json(nullptr);
   const auto read = training_report::read_training_run(folder);
-  if (!read) return damaged(folder, read.error().message);
+  if (!read) return unreadable(folder, read.error());
   if (read->steps.size() != read->planned_steps) return damaged(folder, "its number of steps is another");
   return numbers_of(*read);
 }

@@ -4,6 +4,7 @@
 
 #include "conformance/sweep/run_result.h"
 #include "conformance/vectors/atomic_file.h"
+#include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/mapped_file.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/strict_json.h"
@@ -27,7 +28,7 @@ Result<Sweep> read_sweep(const std::filesystem::path& folder) {
 }
 
 Result<void> check_folder(const std::filesystem::path& folder, const Sweep& sweep) {
-  if (!std::filesystem::exists(folder / json_file)) return {};
+  if (is_absent(folder / json_file)) return {};
   const Result<Sweep> other = read_sweep(folder);
   if (!other) return other.error();
   const nlohmann::json differences = nlohmann::json::diff(other->settings, sweep.settings);

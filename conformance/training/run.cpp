@@ -9,6 +9,7 @@
 #include "conformance/training/measures.h"
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/bytes.h"
+#include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof::training {
@@ -42,7 +43,7 @@ class Run {
   Result<Records> go() {
     const std::filesystem::path last = options_.folder / checkpoint_file;
     std::int64_t done = 0;
-    if (std::filesystem::exists(last)) {
+    if (!is_absent(last)) {
       const auto state = load_checkpoint(last, operators_, parameters_, run_identity(config_, options_.plan));
       if (!state) return state.error();
       auto records = Records::load(options_.folder, state->step);
@@ -72,7 +73,7 @@ class Run {
     const std::filesystem::path path = borrowed ? options_.warm_start : options_.folder / warm_start_file;
     const std::string identity = warm_start_identity(config_);
     std::int64_t done = 0;
-    if (borrowed || std::filesystem::exists(path)) {
+    if (borrowed || !is_absent(path)) {
       const auto state = load_checkpoint(path, operators_, parameters_, identity);
       if (!state) return state.error();
       done = state->step;
@@ -158,13 +159,13 @@ class Run {
 /// Refuses a run that would not begin from its own checkpoint or warm start.
 Result<void> check_start(const RunOptions& options) {
   const std::filesystem::path last = options.folder / checkpoint_file;
-  if (std::filesystem::exists(last)) {
+  if (!is_absent(last)) {
     const auto state = check_checkpoint(last, reinforcement_phase, run_identity(options.config, options.plan));
     return state ? Result<void>() : state.error();
   }
   const bool borrowed = !options.warm_start.empty();
   const std::filesystem::path path = borrowed ? options.warm_start : options.folder / warm_start_file;
-  if (!borrowed && !std::filesystem::exists(path)) return {};
+  if (!borrowed && is_absent(path)) return {};
   const auto state = check_checkpoint(path, warm_start_phase, warm_start_identity(options.config));
   if (!state) return state.error();
   if (!borrowed || state->step == options.config.warm_start.steps) return {};
@@ -176,7 +177,7 @@ Result<void> check_start(const RunOptions& options) {
 Result<void> check_run(const RunOptions& options) {
   const auto plan = PlanCodings::of(options.plan);
   if (!plan) return plan.error();
-  if (!options.resume && std::filesystem::exists(options.folder / checkpoint_file)) {
+  if (std::error_code unknown; !options.resume && std::filesystem::exists(options.folder / checkpoint_file, unknown)) {
     return Error{ErrorKind::usage,
                  fmt::format("{} holds a run; resume it, or choose another folder", quote_path(options.folder))};
   }

@@ -11,6 +11,7 @@
 #include "conformance/training/record_files.h"
 #include "conformance/training_report/csv_records.h"
 #include "conformance/training_report/record_file.h"
+#include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof::training_report {
@@ -105,7 +106,7 @@ OperatorLine operator_line(CsvLine& line) {
 template <class Line>
 Result<std::optional<std::vector<Line>>> measured_lines(const path& file, std::string_view header,
                                                         const std::function<std::optional<Line>(CsvLine&)>& read) {
-  if (!std::filesystem::exists(file)) return std::optional<std::vector<Line>>();
+  if (is_absent(file)) return std::optional<std::vector<Line>>();
   std::vector<Line> lines;
   const auto done = read_csv(file, header, [&](CsvLine& cells) {
     const std::optional<Line> line = read(cells);
@@ -139,7 +140,7 @@ Result<void> read_facts(TrainingRun& run) {
 
 Result<void> read_steps(TrainingRun& run) {
   const path file = run.path / steps_file;
-  if (!std::filesystem::exists(file)) return {};
+  if (is_absent(file)) return {};
   return read_csv(file, steps_header, [&](CsvLine& line) {
     const StepLine step = step_line(line);
     const std::size_t expected = run.steps.size() + 1;
@@ -152,7 +153,7 @@ Result<void> read_steps(TrainingRun& run) {
 
 Result<void> read_summary(TrainingRun& run) {
   const path file = run.path / summary_file;
-  if (!std::filesystem::exists(file)) return {};
+  if (is_absent(file)) return {};
   auto record = JsonRecord::read(file);
   if (!record) return record.error();
   Summary summary;
@@ -179,7 +180,7 @@ Result<void> read_measures(TrainingRun& run) {
   if (!gradients) return gradients.error();
   run.gradients = *std::move(gradients);
   const path operators = run.path / operators_file;
-  if (!std::filesystem::exists(operators)) return {};
+  if (is_absent(operators)) return {};
   run.operators.emplace();
   return read_csv(operators, operators_header, [&](CsvLine& line) { run.operators->push_back(operator_line(line)); });
 }

@@ -356,6 +356,21 @@ class Sweep(command.CommandTest):
         refused = self.expect_error(2, ["other", "name another folder"], "merge-sweeps", self.whole, "--out", "other")
         self.assertNotIn("--force", refused.err)
 
+    def test_a_record_that_cannot_be_had(self):
+        out = self.copy("out")
+        for name in ("run.json", "summary.json", "steps.csv"):
+            path = out / "1-bf16" / name
+            before = path.read_bytes()
+            path.unlink()
+            path.symlink_to(name)
+            told = self.refused([f"1-bf16/{name}", "symbolic links"], "out", "--plans", "bf16")
+            self.assertNotIn("remove it", told.err)
+            path.unlink()
+            path.write_bytes(before)
+        (out / "sweep.json").unlink()
+        (out / "sweep.json").symlink_to("sweep.json")
+        self.refused(["out/sweep.json", "symbolic links"], "out", "--plans", "bf16")
+
     def test_merging_takes_records_alone(self):
         out = self.copy("out")
         secret = self.folder / "secret"

@@ -106,10 +106,29 @@ class Train(command.CommandTest):
             ("new", ["is a folder"], "--warm-start", "run"),
             ("file/new", ["file/new", "choose another"]),
             ("file", ["file", "choose another"]),
+            ("n" * 300, ["nnn", "File name too long"]),
         ):
             (self.folder / "file").write_text("")
             self.refused(words, "--preset", "tiny", "--plan", "bf16", "--out", out, *arguments)
             self.assertEqual(self.names(), ["file", "run"])
+
+    def test_files_that_cannot_be_had(self):
+        """The operating system's reason, where it does not even tell whether there is such a file."""
+        self.train(0, "run", "--plan", "bf16", "--steps", "2")
+        go_on = ["train", "--preset", "tiny", "--plan", "bf16", "--steps", "2", "--out", "run", "--resume"]
+        for name, verb, *arguments in (
+            ("checkpoint.safetensors", *go_on),
+            ("steps.csv", "report", "run", "--out", "page.html"),
+            ("summary.json", "report", "run", "--out", "page.html"),
+            ("quant.csv", "reproduce", "training", "--runs", "run"),
+        ):
+            path = self.folder / "run" / name
+            before = path.read_bytes()
+            path.unlink()
+            path.symlink_to(name)
+            self.expect_error(2, [f"run/{name}", "symbolic links"], verb, *arguments, env=SETTINGS)
+            path.unlink()
+            path.write_bytes(before)
 
     def begun(self, name, *arguments):
         """A run that was killed behind its warm start, before a step was saved."""
