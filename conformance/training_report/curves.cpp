@@ -110,7 +110,7 @@ CurveOf of_deadzone(const Role& role) {
       sums[line.step].elements += line.elements;
       sums[line.step].inside += line.elements * line.deadzone_fraction;
     }
-    for (const auto& [step, sum] : sums) add(curve, step, sum.elements == 0 ? 0 : sum.inside / sum.elements);
+    for (const auto& [step, sum] : sums) add(curve, step, sum.inside / sum.elements);  // NaN where none is finite
     return curve;
   };
 }
@@ -121,7 +121,7 @@ std::optional<double> mean_error(const RunGroup& group, const std::function<bool
   for (const TrainingRun* run : group.runs) {
     if (!run->quant) continue;
     for (const QuantLine& line : *run->quant) {
-      if (counts(line)) numbers.add(line.*number);
+      if (counts(line) && line.elements > 0) numbers.add(line.*number);
     }
   }
   return numbers.mean_or_nothing();

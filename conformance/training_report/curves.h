@@ -37,7 +37,8 @@ std::span<const Role> roles();
 /// The share of elements in the deadzone, over all tensors of the role.
 CurveOf of_deadzone(const Role& role);
 
-/// The mean of a number of all tensors of the role on all measured steps; nothing where there are none.
+/// The mean of a number of all tensors of the role on all measured steps, but for tensors without a finite element;
+/// nothing where there are none.
 std::optional<double> mean_error(const RunGroup& group, const std::function<bool(const QuantLine&)>& counts,
                                  double QuantLine::*number);
 

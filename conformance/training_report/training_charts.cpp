@@ -182,7 +182,8 @@ class Charts {
     for (const RunGroup& group : groups_) {
       const auto error = mean_error(group, role.has, &QuantLine::relative_error);
       if (!error) {
-        remarks[missing_role(*group.runs.front(), role)].push_back(group.name);
+        const std::string missing = missing_role(*group.runs.front(), role);
+        remarks[missing.empty() ? "Not finite on any step" : missing].push_back(group.name);
         continue;
       }
       std::vector<double> parts;

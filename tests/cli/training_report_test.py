@@ -277,6 +277,25 @@ class Report(command.CommandTest):
         document = json.loads(self.report(0, "run", "--json")[1].out)
         self.assertEqual((document["runs"][0]["diverged_at"], document["runs"][0]["k3"]), (12, None))
 
+    def test_tensors_without_a_finite_element(self):
+        """They have no error, in place of one of 0."""
+        run = self.write("run", steps=30)
+        quant = self.folder / "run" / "quant.csv"
+        lines = [line.split(",") for line in run.quant_lines()]
+        for cells in lines[1:]:
+            is_lost = cells[1:3] == ["rollout", "activation"] and cells[0] in ("20", "30")
+            if is_lost or cells[2] == "gradient":
+                cells[7:] = [cells[6], "0", "0", "0", "0", "0", "0"]
+        write_lines(quant, [",".join(cells) for cells in lines])
+        cards = self.report(0, "run")[0].cards()
+        (line,) = [element for element in cards["Deadzone of rollout activations"].iter() if local(element) == "polyline"]
+        self.assertEqual(len(line.get("points").split()), 2)
+        self.assertIn("the first at step 20: mxfp4.", words(cards["Deadzone of rollout activations"]))
+        whole = [float(cells[12]) for cells in lines if cells[1:3] == ["rollout", "activation"] and cells[0] in ("1", "10")]
+        self.assertIn(f"mxfp4, grid: {100 * sum(whole) / len(whole):.4g}", words(cards["Error of rollout activations"]))
+        for title in ("Deadzone of gradients", "Error of gradients"):
+            self.assertIn("Nothing to draw. Not finite on any step: mxfp4.", words(cards[title]))
+
     def test_seeds_of_which_one_diverged(self):
         columns = ("entropy", "k3", "gradient_norm")
         self.write("all/1", seed=1, k3=0.05, cells={(step, column): "nan" for step in range(8, 31) for column in columns})
