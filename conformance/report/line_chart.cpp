@@ -12,7 +12,9 @@ namespace fp4proof {
 
 namespace {
 
-constexpr std::array<const char*, 6> colours = {"#0b6e99", "#c8553d", "#4f8a3c", "#7d5ba6", "#b8860b", "#555555"};
+constexpr std::array<const char*, 8> colours = {"#0b6e99", "#c8553d", "#4f8a3c", "#7d5ba6",
+                                                "#b8860b", "#555555", "#c2579b", "#6b4226"};
+const std::string second_dashes = "7 3";
 constexpr int most_y_ticks = 6;
 constexpr double x_tick_distance = 60;
 constexpr double label_distance = 18;
@@ -146,7 +148,9 @@ class Drawing {
 
   std::string line_of(std::size_t index) const {
     const ChartSeries& series = chart_.series[index];
-    const std::string dashes = series.dashes.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", series.dashes);
+    const bool has_colour_of_another = series.colour.empty() && index >= colours.size();
+    const std::string& kind = series.dashes.empty() && has_colour_of_another ? second_dashes : series.dashes;
+    const std::string dashes = kind.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", kind);
     std::string svg;
     for (const std::vector<std::size_t>& piece : pieces_of(series.y)) {
       std::string points;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -170,6 +171,19 @@ TEST(LineChart, DrawsSeriesAndBands) {
   EXPECT_EQ(count(svg, "<circle"), 3U);
   EXPECT_EQ(count(svg, "opacity=\"0.15\""), 1U);
   EXPECT_EQ(count(svg, ">a &amp; b<"), 1U);
+}
+
+TEST(LineChart, TellsMoreSeriesApartThanThereAreColours) {
+  LineChart chart;
+  for (int i = 0; i < 10; ++i) chart.series.push_back({std::to_string(i), {0, 1}, {0.0, 1.0}});
+  const std::string svg = draw(chart).body;
+  std::set<std::string> looks;
+  for (std::size_t at = svg.find("stroke=\"#"); at != std::string::npos; at = svg.find("stroke=\"#", at + 1)) {
+    looks.insert(svg.substr(at, svg.find("/>", at) - at));
+  }
+  EXPECT_EQ(count(svg, "<polyline"), 10U);
+  EXPECT_GE(looks.size(), 10U);
+  EXPECT_EQ(count(svg, "stroke-dasharray"), 2U);
 }
 
 std::vector<std::string> texts_of(const ValueAxis& axis) {
