@@ -97,6 +97,21 @@ Result<CheckpointState> state_of(const SafetensorsFile& file, const std::string&
   return CheckpointState{*phase, *step, *chain, *identity};
 }
 
+struct Opened {
+  SafetensorsFile file;
+  std::string label;
+  CheckpointState state;
+};
+
+Result<Opened> open_checkpoint(const std::filesystem::path& path) {
+  Result<SafetensorsFile> file = SafetensorsFile::open(path);
+  if (!file) return file.error();
+  std::string label = quote_path(path);
+  Result<CheckpointState> state = state_of(*file, label);
+  if (!state) return state.error();
+  return Opened{*std::move(file), std::move(label), *std::move(state)};
+}
+
 }  // namespace
 
 std::filesystem::path kept_checkpoint(const std::filesystem::path& folder, std::int64_t step) {
@@ -128,44 +143,40 @@ Result<void> save_checkpoint(const std::filesystem::path& path, Operators& opera
 
 Result<CheckpointState> check_checkpoint(const std::filesystem::path& path, std::string_view phase,
                                          const std::string& identity) {
-  const Result<SafetensorsFile> file = SafetensorsFile::open(path);
-  if (!file) return file.error();
-  const std::string label = quote_path(path);
-  Result<CheckpointState> state = state_of(*file, label);
-  if (!state) return state;
-  if (state->phase != phase) {
+  const Result<Opened> opened = open_checkpoint(path);
+  if (!opened) return opened.error();
+  const auto& [file, label, state] = *opened;
+  if (state.phase != phase) {
     return Error{ErrorKind::usage,
                  fmt::format("{} is a checkpoint of the phase {}, not of {}; name another file or folder", label,
-                             quote(state->phase), phase)};
+                             quote(state.phase), phase)};
   }
-  if (const Result<void> fits = check_identity(*state, label, identity); !fits) return fits.error();
+  if (const Result<void> fits = check_identity(state, label, identity); !fits) return fits.error();
   return state;
 }
 
 Result<CheckpointState> load_checkpoint(const std::filesystem::path& path, Operators& operators, Parameters& parameters,
                                         const std::string& identity) {
-  const Result<SafetensorsFile> file = SafetensorsFile::open(path);
-  if (!file) return file.error();
-  const std::string label = quote_path(path);
-  Result<CheckpointState> state = state_of(*file, label);
-  if (!state) return state;
-  if (const Result<void> fits = check_identity(*state, label, identity); !fits) return fits.error();
+  const Result<Opened> opened = open_checkpoint(path);
+  if (!opened) return opened.error();
+  const auto& [file, label, state] = *opened;
+  if (const Result<void> fits = check_identity(state, label, identity); !fits) return fits.error();
   Content content;
   for (const Parameter& p : parameters.all) {
     for (const auto& [name, memory] : tensors_of(p)) {
-      const Result<const TensorEntry*> entry = file->require(name);
+      const Result<const TensorEntry*> entry = file.require(name);
       if (!entry) return entry.error();
       if ((*entry)->spec.dtype != TensorDtype::f32 || (*entry)->spec.shape != shape_of(p)) {
         return Error{ErrorKind::usage, fmt::format("{}: tensor {} is no F32 [{}, {}]", label, name, p.rows, p.columns)};
       }
-      const std::vector<float> numbers = copy_elements<float>(file->bytes(**entry));
+      const std::vector<float> numbers = copy_elements<float>(file.bytes(**entry));
       content.add(name, numbers);
       operators.copy_in<float>(*memory, numbers);
     }
   }
   // Checkpoints of the first builds have none.
-  const auto recorded = file->metadata().find("content");
-  if (recorded != file->metadata().end() && recorded->second != content.text()) {
+  const auto recorded = file.metadata().find("content");
+  if (recorded != file.metadata().end() && recorded->second != content.text()) {
     return Error{ErrorKind::corrupt,
                  fmt::format("{} does not hold the numbers that its run saved; start again in another "
                              "folder",
