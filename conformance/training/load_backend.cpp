@@ -61,7 +61,11 @@ Result<SharedBackend> load_backend(const std::string& name_or_path) {
     return refused(name_or_path, fmt::format("its table has size {} and version {}, not {} and {}", table->size,
                                              table->version, sizeof(fp4proof_training), FP4PROOF_TRAINING_VERSION));
   }
-  return closing(table);
+  SharedBackend backend = closing(table);
+  if (table->synchronize() == FP4PROOF_OK) return backend;
+  return Error{ErrorKind::unsupported,
+               fmt::format("backend {} cannot work on this machine: {}; run it where its device is",
+                           quote_path(name_or_path), table->error())};
 }
 
 }  // namespace fp4proof::training

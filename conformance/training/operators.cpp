@@ -11,8 +11,12 @@ Result<void> Operators::check() const {
 
 void Operators::require(const char* name, fp4proof_status status) {
   if (status == FP4PROOF_OK) return;
-  const char* reason = table_->error != nullptr ? table_->error() : "";
-  fail(name, fmt::format("status {}{}{}", status, *reason == '\0' ? "" : ": ", reason));
+  fail(name, fmt::format("status {}{}", status, reason()));
+}
+
+std::string Operators::reason() const {
+  const char* const told = table_->error != nullptr ? table_->error() : "";
+  return *told == '\0' ? "" : fmt::format(": {}", told);
 }
 
 void Operators::fail(const char* name, const std::string& reason) {

@@ -33,7 +33,7 @@ class Operators {
   template <class T>
   Memory<T> make(std::size_t size) {
     Memory<T> memory(*table_, size);
-    if (memory.failed()) fail("allocate", std::to_string(size * sizeof(T)) + " bytes");
+    if (memory.failed()) fail("allocate", std::to_string(size * sizeof(T)) + " bytes" + reason());
     return memory;
   }
   template <class T>
@@ -88,6 +88,7 @@ class Operators {
  private:
   void require(const char* name, fp4proof_status status);
   void fail(const char* name, const std::string& reason);
+  std::string reason() const;  ///< ": " and why the last call failed, or nothing
 
   const fp4proof_training* table_;
   std::optional<Error> error_;

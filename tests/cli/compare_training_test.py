@@ -63,6 +63,13 @@ class CompareTraining(command.CommandTest):
     def refused(self, code, words, *arguments):
         return self.expect_error(code, words, "compare-training", *arguments, env=SETTINGS)
 
+    def test_a_backend_without_its_device(self):
+        settings = {**SETTINGS, "FP4PROOF_FAULT": "no-device"}
+        words = ["cannot work on this machine: no device", "run it where its device is"]
+        train = ["train", "--preset", "tiny", "--plan", "bf16", "--backend", FAULTY_TRAINING, "--out", "nowhere"]
+        self.expect_error(6, words, *train, env=settings)
+        self.assertFalse((self.folder / "nowhere").exists())
+
     def planted(self, log):
         return json.loads((self.folder / log).read_text().splitlines()[0])
 
