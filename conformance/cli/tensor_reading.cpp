@@ -97,10 +97,10 @@ std::string TensorReading::unit_name() const {
 std::string TensorReading::place(std::uint64_t index) const {
   if (kind == Kind::bytes) return fmt::format("byte {}", index);
   if (kind == Kind::codes) {
-    const auto columns = static_cast<std::uint64_t>(geometry.padded_columns);
-    const std::uint64_t column = index % columns;
+    const auto row_length = static_cast<std::uint64_t>(geometry.padded_columns);
+    const std::uint64_t column = index % row_length;
     const std::uint64_t width = profile->block.cols;
-    return fmt::format("row {}, block {}, element {}", index / columns, column / width, column % width);
+    return fmt::format("row {}, block {}, element {}", index / row_length, column / width, column % width);
   }
   if (kind == Kind::scales) {
     const auto blocks = static_cast<std::uint64_t>(geometry.blocks);
