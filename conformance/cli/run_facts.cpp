@@ -53,10 +53,7 @@ Result<void> check_facts(const std::filesystem::path& folder, const RunFacts& fa
                  fmt::format("{} is not what train has written; restore it, or remove it to have it written again",
                              quote_path(path))};
   }
-  json identity = {{"config", stored->at("config")}, {"plan", stored->at("plan")}};
-  if (identity["plan"].is_object()) {
-    for (const char* const words : {"name", "summary", "format"}) identity["plan"].erase(words);
-  }
+  const json identity = {{"config", stored->at("config")}, {"plan", training::without_words(stored->at("plan"))}};
   const json differences = json::diff(identity, json::parse(training::run_identity(facts.config, facts.plan)));
   if (differences.empty()) return {};
   return Error{ErrorKind::usage, fmt::format("{} holds another run, which differs in {}; resume with the settings of "

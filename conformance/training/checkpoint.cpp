@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conformance/training/digest.h"
+#include "conformance/training/trace_file.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/safetensors.h"
 
@@ -35,7 +36,7 @@ class Content {
   void add(const std::string& name, std::span<const float> numbers) {
     chain_ = chained(chain_, name, numbers.size(), digest_of(numbers));
   }
-  std::string text() const { return fmt::format("{:016x}", chain_); }
+  std::string text() const { return digest_text(chain_); }
 
  private:
   std::uint64_t chain_ = 0;
@@ -136,7 +137,7 @@ Result<void> save_checkpoint(const std::filesystem::path& path, Operators& opera
                            {{"format", std::string(checkpoint_format)},
                             {"phase", state.phase},
                             {"step", std::to_string(state.step)},
-                            {"chain", fmt::format("{:016x}", state.chain)},
+                            {"chain", digest_text(state.chain)},
                             {"content", content.text()},
                             {"identity", state.identity}});
 }
@@ -178,9 +179,7 @@ Result<CheckpointState> load_checkpoint(const std::filesystem::path& path, Opera
   const auto recorded = file.metadata().find("content");
   if (recorded != file.metadata().end() && recorded->second != content.text()) {
     return Error{ErrorKind::corrupt,
-                 fmt::format("{} does not hold the numbers that its run saved; start again in another "
-                             "folder",
-                             label)};
+                 fmt::format("{} does not hold the numbers that its run saved; start again in another folder", label)};
   }
   if (const Result<void> done = operators.check(); !done) return done.error();
   return state;

@@ -60,10 +60,14 @@ std::string warm_start_identity(const Config& config) {
   return identity.dump();
 }
 
+json without_words(json plan) {
+  if (!plan.is_object()) return plan;
+  for (const char* const words : {"name", "summary", "format"}) plan.erase(words);
+  return plan;
+}
+
 std::string run_identity(const Config& config, const PrecisionPlan& plan) {
-  json plan_fields = plan_to_json(plan);
-  for (const char* const words : {"name", "summary", "format"}) plan_fields.erase(words);
-  return json{{"config", config_to_json(config)}, {"plan", plan_fields}}.dump();
+  return json{{"config", config_to_json(config)}, {"plan", without_words(plan_to_json(plan))}}.dump();
 }
 
 }  // namespace fp4proof::training

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "conformance/training/config_json.h"
 #include "conformance/training/record_files.h"
 #include "conformance/training_report/csv_records.h"
 #include "conformance/training_report/record_file.h"
@@ -127,12 +128,11 @@ Result<void> read_facts(TrainingRun& run) {
   run.backend = facts->text("/backend/name");
   run.seed = facts->count("/config/seed");
   run.planned_steps = facts->count("/config/reinforcement/steps");
-  json plan = facts->object("/plan");
+  const json plan = facts->object("/plan");
   json config = facts->object("/config");
   if (const auto sound = facts->check(); !sound) return sound;
-  for (const char* const words : {"name", "summary", "format"}) plan.erase(words);
   config.erase("seed");
-  run.plan = plan.dump();
+  run.plan = training::without_words(plan).dump();
   const json members = config.flatten();
   for (const auto& [pointer, value] : members.items()) run.config[pointer] = value.dump();
   return {};
