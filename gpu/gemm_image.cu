@@ -160,7 +160,7 @@ struct Conversions {
   Conversion sides[2];
 };
 
-/// A row of the grid a side.
+/// A row of the grid a side. Lines that only fill the last panel are zeros: the product copies whole tiles.
 template <ImageKind kind>
 __global__ void __launch_bounds__(threads_per_block)
     write_images(const __grid_constant__ Conversions conversions, std::int64_t k) {
@@ -169,21 +169,28 @@ __global__ void __launch_bounds__(threads_per_block)
   const Conversion& side = conversions.sides[blockIdx.y];
   const ImageShape& shape = side.shape;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  const std::int64_t blocks = ceil_div(k, block);
+  const std::int64_t padded_lines = shape.panels * image_lines;
   const std::int64_t warps = std::int64_t{gridDim.x} * (threads_per_block / warp_size);
   for (std::int64_t i = (std::int64_t{blockIdx.x} * threads_per_block + threadIdx.x) / warp_size;
-       i < shape.batch * shape.lines; i += warps) {
-    const Line line = {side.coded.codes + i * blocks * (block / 2), side.coded.scales + i * blocks * scale_size, k};
-    const std::int64_t number = i % shape.lines;
+       i < shape.batch * padded_lines; i += warps) {
+    const std::int64_t matrix = i / padded_lines;
+    const std::int64_t number = i % padded_lines;
+    const bool exists = number < shape.lines;
+    const std::int64_t place = matrix * shape.lines + number;
+    const std::int64_t blocks = exists ? ceil_div(k, block) : 0;
+    const Line line = {side.coded.codes + place * blocks * (block / 2), side.coded.scales + place * blocks * scale_size,
+                       exists ? k : 0};
     const int row = static_cast<int>(number % image_lines);
-    const std::int64_t first_tile = shape.tile(i / shape.lines, number / image_lines, 0);
+    const std::int64_t first_tile = shape.tile(matrix, number / image_lines, 0);
     std::uint8_t* tiles = side.image.tiles + first_tile * image_tile_bytes;
     if constexpr (kind == ImageKind::mx) {
-      int base;
-      const LineRange range = range_of(line, lane, base);
-      if (lane == 0) {
-        side.image.ranges[i] = range;
-        side.image.bases[i] = static_cast<std::int16_t>(base);
+      int base = 0;
+      if (exists) {
+        const LineRange range = range_of(line, lane, base);
+        if (lane == 0) {
+          side.image.ranges[place] = range;
+          side.image.bases[place] = static_cast<std::int16_t>(base);
+        }
       }
       write_line(MxPieces{line, base}, line.pieces(), shape.steps, tiles, row, lane);
     } else {
@@ -237,8 +244,9 @@ Status launch_images(ImageKind kind, std::int64_t batch, std::int64_t k, std::sp
   std::int64_t most_lines = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const ProductSide& side = *sources[i].side;
-    conversions.sides[i] = {side.coded, image_shape(batch, side.lines, k), sources[i].image};
-    most_lines = std::max(most_lines, batch * side.lines);
+    const ImageShape shape = image_shape(batch, side.lines, k);
+    conversions.sides[i] = {side.coded, shape, sources[i].image};
+    most_lines = std::max(most_lines, batch * shape.panels * image_lines);
   }
   const dim3 grid(grid_for(most_lines, threads_per_block / warp_size), static_cast<unsigned>(sources.size()));
   if (kind == ImageKind::mx) {

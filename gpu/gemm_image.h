@@ -79,7 +79,7 @@ struct ImageSource {
   Image image;
 };
 
-/// Writes the images of one or both sides of a product; lines beyond the last one are left as they are.
+/// Writes the images of one or both sides of a product. Lines that only fill the last panel are zeros.
 Status launch_images(ImageKind kind, std::int64_t batch, std::int64_t k, std::span<const ImageSource> sources,
                      cudaStream_t stream);
 
