@@ -15,7 +15,7 @@ using gpu::DType;
 
 /// How numbers are spread.
 enum class Spread : std::uint8_t {
-  bits,      ///< every bit pattern, NaN and infinity too
+  bits,      ///< every bit pattern; NaN and infinity in one of four regions alone, where they take over tiles
   bell,      ///< sums of uniform numbers, from -2 to 2
   wide,      ///< finite; magnitudes of a neighbourhood within 2^16, neighbourhoods anywhere
   outliers,  ///< bell, one number of 256 larger by 2^8
@@ -38,6 +38,7 @@ constexpr const char* text_of(DType dtype) {
 namespace inputs_detail {
 
 inline constexpr int neighbourhood_log2 = 9;
+inline constexpr int region_log2 = 19;
 inline constexpr std::uint32_t wide_binades = 16;
 
 /// A sum of four uniform numbers of 16 bits: an integer from -2^17 to 2^17.
@@ -54,9 +55,16 @@ FP4PROOF_HD constexpr std::uint32_t wide_exponent(std::uint64_t seed, std::uint6
   return static_cast<std::uint32_t>((place % fields + (hash >> 32) % wide_binades) % fields);
 }
 
+/// Clears a bit of a NaN or an infinity outside of the regions that have them; `exponent` is the mask of the field.
+FP4PROOF_HD constexpr std::uint32_t bits_word(std::uint64_t seed, std::uint64_t index, std::uint32_t word,
+                                              std::uint32_t exponent) {
+  const bool stays = (word & exponent) != exponent || mix64(seed + 1 + (index >> region_log2)) % 4 == 0;
+  return stays ? word : word & ~(exponent & -exponent);
+}
+
 FP4PROOF_HD constexpr std::uint32_t word_of(Spread spread, std::uint64_t seed, std::uint64_t index,
                                             std::uint64_t hash) {
-  if (spread == Spread::bits) return static_cast<std::uint32_t>(hash);
+  if (spread == Spread::bits) return bits_word(seed, index, static_cast<std::uint32_t>(hash), 0x7F800000U);
   if (spread == Spread::wide) {
     return (static_cast<std::uint32_t>(hash) & 0x807FFFFFU) | wide_exponent(seed, index, hash, 255) << 23;
   }
@@ -74,7 +82,9 @@ FP4PROOF_HD constexpr std::uint16_t half_of(float value) {
 
 FP4PROOF_HD constexpr std::uint16_t half_word_of(Spread spread, std::uint64_t seed, std::uint64_t index,
                                                  std::uint64_t hash) {
-  if (spread == Spread::bits) return static_cast<std::uint16_t>(hash);
+  if (spread == Spread::bits) {
+    return static_cast<std::uint16_t>(bits_word(seed, index, static_cast<std::uint16_t>(hash), 0x7C00U));
+  }
   if (spread == Spread::wide) {
     return static_cast<std::uint16_t>((hash & 0x83FFU) | wide_exponent(seed, index, hash, 31) << 10);
   }

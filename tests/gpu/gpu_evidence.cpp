@@ -1,6 +1,7 @@
 // Computes the digests of vectors/gpu_digests.json with the CUDA path and writes that file.
 // Usage: gpu_evidence FILE
-//        gpu_evidence --small    the small entries once, for compute-sanitizer; nothing is written
+//        gpu_evidence --small [KIND]    the small entries once, for compute-sanitizer; nothing is written. KIND is
+//                                       quantize, dequantize, gemm, correct or decompose: those alone
 // Every entry that CI recomputes is computed twice, quantization also on addresses that the fast roads do not take and
 // in slices; results that differ are told, and the exit code is 1. gpu_digests_cpu judges the file.
 
@@ -8,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <string>
+#include <string_view>
 
 #include "tests/gpu/evidence_device.h"
 #include "tests/gpu/evidence_device_memory.h"
@@ -35,10 +38,12 @@ constexpr std::int64_t most_work_of_small = std::int64_t{1} << 18;
 
 class Evidence {
  public:
-  explicit Evidence(bool small) : small_(small) {}
+  /// `only`: the kind of entries that are computed, all where it is empty.
+  Evidence(bool small, std::string_view only) : small_(small), only_(only) {}
 
   template <class Entry>
-  void add(const char* what, const std::vector<Entry>& entries) {
+  void add(std::string_view kind, const std::vector<Entry>& entries) {
+    if (!only_.empty() && only_ != kind) return;
     const auto begin = std::chrono::steady_clock::now();
     int count = 0;
     for (const Entry& entry : entries) {
@@ -53,7 +58,8 @@ class Evidence {
       const double seconds = seconds_since(start);
       if (seconds > noteworthy) std::printf("%.1f s: %s\n", seconds, name_of_entry(entry).c_str());
     }
-    std::printf("%-12s %5d entries %7.1f s\n", what, count, seconds_since(begin));
+    std::printf("%-12s %5d entries %7.1f s\n", std::string(kind).c_str(), count, seconds_since(begin));
+    computed_ += count;
   }
 
   bool write(const char* path) const {
@@ -63,6 +69,7 @@ class Evidence {
     return static_cast<bool>(file);
   }
 
+  int computed() const { return computed_; }
   int faults() const { return faults_; }
   int compared() const { return compared_; }
   int sliced() const { return sliced_; }
@@ -98,15 +105,17 @@ class Evidence {
   }
 
   bool small_;
+  std::string_view only_;
   Document document_;
+  int computed_ = 0;
   int faults_ = 0;
   int compared_ = 0;
   int sliced_ = 0;
 };
 
-int run(const char* path, bool small) {
+int run(const char* path, bool small, std::string_view only) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  Evidence evidence(small);
+  Evidence evidence(small, only);
   DeviceBytes::poisons = !small;
   evidence.add("quantize", quantize_entries());
   evidence.add("dequantize", dequantize_entries());
@@ -114,7 +123,7 @@ int run(const char* path, bool small) {
   evidence.add("correct", correct_entries());
   evidence.add("decompose", decompose_entries());
   evidence.add("sweep", sweep_entries());
-  if (small) return 0;
+  if (small) return evidence.computed() > 0 ? 0 : 2;
   std::printf("%d entries also with the input moved, %d in slices; %d faults\n", evidence.compared(), evidence.sliced(),
               evidence.faults());
   if (!evidence.write(path)) {
@@ -128,9 +137,10 @@ int run(const char* path, bool small) {
 }  // namespace fp4proof::evidence
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: gpu_evidence FILE | --small\n");
+  const bool small = argc > 1 && std::strcmp(argv[1], "--small") == 0;
+  if (argc < 2 || argc > (small ? 3 : 2)) {
+    std::fprintf(stderr, "usage: gpu_evidence FILE | --small [KIND]\n");
     return 2;
   }
-  return fp4proof::evidence::run(argv[1], std::strcmp(argv[1], "--small") == 0);
+  return fp4proof::evidence::run(argv[1], small, argc > 2 ? argv[2] : "");
 }
