@@ -9,6 +9,8 @@
 
 #include "conformance/cli/same_file.h"
 #include "conformance/suite/errata.h"
+#include "conformance/vectors/folder_entries.h"
+#include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/os_error.h"
 
 namespace fp4proof::cli {
@@ -46,8 +48,10 @@ Result<void> refuse_in_folder(const std::string& output, const std::string& fold
                       fmt::format("the report {} lies in the folder of {}; write it elsewhere", quote(output), what)};
   if (is_same(fs::absolute(output).parent_path(), folder) || is_same(real_path(output).parent_path(), folder))
     return refused;
-  std::error_code failure;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failure))
+  if (is_absent(folder)) return {};
+  const auto entries = folder_entries(folder);
+  if (!entries) return entries.error();
+  for (const fs::directory_entry& entry : *entries)
     if (is_same(output, entry.path())) return refused;
   return {};
 }

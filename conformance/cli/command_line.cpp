@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <map>
 #include <memory>
@@ -116,6 +117,7 @@ int parse_and_run(Session& session, int count, const char* const* arguments) {
 
 int run(int count, const char* const* arguments) {
   remove_pending_paths_on_signals();
+  std::signal(SIGXFSZ, SIG_IGN);  // writing beyond `ulimit -f` is then an error that can be told
   Session session;
   session.set_arguments({arguments + std::min(count, 1), arguments + count});
   try {

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "conformance/cli/check_list.h"
@@ -18,6 +16,7 @@
 #include "conformance/corrections/stack_lookup.h"
 #include "conformance/profiles/profile_lookup.h"
 #include "conformance/suite/vector_set.h"
+#include "conformance/vectors/folder_entries.h"
 #include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/manifest.h"
 #include "conformance/vectors/mapped_file.h"
@@ -84,15 +83,15 @@ std::string manifest_form_problem(const std::string& path, const Manifest& manif
   return text_of(bytes->bytes()) == *canonical ? "" : "the text is not in canonical form";
 }
 
-/// Files of the folder that the manifest does not name.
+/// Files of the folder that the manifest does not name, or why they are not known.
 std::string stray_files(const std::filesystem::path& folder, const Manifest& manifest, const std::string& own_name) {
+  const auto entries = folder_entries(folder);
+  if (!entries) return entries.error().message;
   std::vector<std::string> strays;
-  std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+  for (const auto& entry : *entries) {
     const std::string name = entry.path().filename().string();
     if (name != own_name && !manifest.files.contains(name)) strays.push_back(quote(name));
   }
-  std::sort(strays.begin(), strays.end());
   return strays.empty() ? "" : fmt::format("not in the manifest: {}", fmt::join(strays, " "));
 }
 

@@ -1,10 +1,11 @@
 #include "conformance/cli/run_files.h"
 
 #include <algorithm>
-#include <system_error>
 
 #include "conformance/cli/same_file.h"
 #include "conformance/training_report/training_run.h"
+#include "conformance/vectors/folder_entries.h"
+#include "conformance/vectors/is_absent.h"
 
 namespace fp4proof::cli {
 
@@ -21,11 +22,12 @@ bool is_run_file(const fs::path& path) {
 }  // namespace
 
 Result<void> refuse_run_file(const fs::path& folder, const std::string& output) {
-  std::error_code failure;
-  fs::directory_iterator entries(folder, failure);
-  for (; !failure && entries != fs::directory_iterator(); entries.increment(failure)) {
-    if (!is_run_file(entries->path())) continue;
-    if (auto apart = refuse_same_file(entries->path().string(), output); !apart) return apart;
+  if (is_absent(folder)) return {};
+  const auto entries = folder_entries(folder);
+  if (!entries) return entries.error();
+  for (const fs::directory_entry& entry : *entries) {
+    if (!is_run_file(entry.path())) continue;
+    if (auto apart = refuse_same_file(entry.path().string(), output); !apart) return apart;
   }
   return {};
 }

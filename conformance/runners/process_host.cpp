@@ -49,7 +49,7 @@ void host_process(const std::string& command) noexcept {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
   ::dup2(program_input, STDIN_FILENO);
   ::dup2(program_output, STDOUT_FILENO);
   ::closefrom(STDERR_FILENO + 1);

@@ -8,6 +8,7 @@
 #include "conformance/suite/errata.h"
 #include "conformance/suite/shared_rules.h"
 #include "conformance/suite/vector_set.h"
+#include "conformance/vectors/folder_entries.h"
 #include "conformance/vectors/mapped_file.h"
 
 namespace fp4proof::suite {
@@ -45,8 +46,9 @@ class Linter {
   }
 
   void lint_folder() {
-    std::error_code failure;
-    for (const fs::directory_entry& entry : fs::directory_iterator(set_.folder, failure)) {
+    const auto entries = folder_entries(set_.folder);
+    if (!entries) return report(entries.error().message);
+    for (const fs::directory_entry& entry : *entries) {
       const std::string name = entry.path().filename().string();
       if (name == manifest_name || name == errata_name || set_.manifest.files.contains(name)) continue;
       report(fmt::format("{} stands in the folder but not in the manifest", name));

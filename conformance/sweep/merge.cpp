@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "conformance/sweep/sweep_folder.h"
+#include "conformance/vectors/folder_entries.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/vectors/pending_folder.h"
 
@@ -37,16 +38,16 @@ void take(MergedSweep& merged, const std::vector<Outcome>& outcomes, const fs::p
 }
 
 Result<void> copy_records(const fs::path& from, const fs::path& to) {
+  const auto entries = folder_entries(from);
+  if (!entries) return entries.error();
   std::error_code failure;
   fs::create_directory(to, failure);
-  fs::directory_iterator entries(from, failure);
-  for (; !failure && entries != fs::directory_iterator(); entries.increment(failure)) {
-    const fs::directory_entry& entry = *entries;
+  for (const fs::directory_entry& entry : *entries) {
+    if (failure) break;
     const fs::path extension = entry.path().extension();
     const bool is_record = entry.symlink_status(failure).type() == fs::file_type::regular;
     if (failure || !is_record || (extension != ".json" && extension != ".csv")) continue;
     fs::copy_file(entry.path(), to / entry.path().filename(), failure);
-    if (failure) break;
   }
   if (!failure) return {};
   return Error{ErrorKind::io, fmt::format("cannot copy the records of {}: {}", quote_path(from), failure.message())};

@@ -12,6 +12,7 @@
 #include "conformance/training/record_files.h"
 #include "conformance/training_report/csv_records.h"
 #include "conformance/training_report/record_file.h"
+#include "conformance/vectors/folder_entries.h"
 #include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/os_error.h"
 
@@ -197,14 +198,13 @@ Result<void> find_runs(const path& folder, std::set<path>& found) {
     found.insert(folder);
     return {};
   }
-  std::filesystem::directory_iterator entries(folder, failure);
-  for (; !failure && entries != std::filesystem::directory_iterator(); entries.increment(failure)) {
-    std::error_code unknown;
-    if (entries->is_symlink(unknown) || !entries->is_directory(unknown)) continue;
-    if (const auto done = find_runs(entries->path(), found); !done) return done;
+  const auto entries = folder_entries(folder);
+  if (!entries) return entries.error();
+  for (const std::filesystem::directory_entry& entry : *entries) {
+    if (entry.is_symlink(failure) || !entry.is_directory(failure)) continue;
+    if (const auto done = find_runs(entry.path(), found); !done) return done;
   }
-  if (!failure) return {};
-  return Error{ErrorKind::io, fmt::format("cannot read the folder {}: {}", quote_path(folder), failure.message())};
+  return {};
 }
 
 }  // namespace

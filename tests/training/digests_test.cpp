@@ -82,7 +82,7 @@ TEST_P(CommittedDigests, AreOfEveryPlanAndTellPlansApart) {
   EXPECT_EQ(digests.size(), plans.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, CommittedDigests, ::testing::Values("tiny", "tiny-moe", "micro", "micro-moe"));
+INSTANTIATE_TEST_SUITE_P(Every, CommittedDigests, ::testing::Values("tiny", "tiny-moe", "micro", "micro-moe", "mid"));
 
 }  // namespace
 }  // namespace fp4proof::training
