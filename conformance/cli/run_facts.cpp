@@ -42,6 +42,11 @@ json to_json(const RunFacts& facts) {
           {"host", verdict::host_facts()}};
 }
 
+std::string backend_name(const json& stored) {
+  const json::json_pointer place("/backend/name");
+  return stored.contains(place) && stored.at(place).is_string() ? stored.at(place).get<std::string>() : "";
+}
+
 }  // namespace
 
 Result<void> check_facts(const std::filesystem::path& folder, const RunFacts& facts) {
@@ -55,10 +60,16 @@ Result<void> check_facts(const std::filesystem::path& folder, const RunFacts& fa
   }
   const json identity = {{"config", stored->at("config")}, {"plan", training::without_words(stored->at("plan"))}};
   const json differences = json::diff(identity, json::parse(training::run_identity(facts.config, facts.plan)));
-  if (differences.empty()) return {};
-  return Error{ErrorKind::usage, fmt::format("{} holds another run, which differs in {}; resume with the settings of "
-                                             "that run, or choose another folder",
-                                             quote_path(folder), differences[0].at("path").get<std::string>())};
+  if (!differences.empty()) {
+    return Error{ErrorKind::usage, fmt::format("{} holds another run, which differs in {}; resume with the settings of "
+                                               "that run, or choose another folder",
+                                               quote_path(folder), differences[0].at("path").get<std::string>())};
+  }
+  const std::string backend = backend_name(*stored);
+  if (backend == facts.backend.name) return {};
+  return Error{ErrorKind::usage, fmt::format("the run in {} is one of the backend {} and not of {}; resume on its own "
+                                             "backend, or choose another folder",
+                                             quote_path(folder), quote(backend), quote(facts.backend.name))};
 }
 
 Result<void> write_facts(const std::filesystem::path& folder, const RunFacts& facts, bool goes_on) {

@@ -18,8 +18,8 @@ struct RunFacts {
   const fp4proof_training& backend;
 };
 
-/// `usage` error where the folder's run.json is that of another configuration or plan, `corrupt` where it is no
-/// run.json.
+/// `usage` error where the folder's run.json is that of another configuration, plan or backend, `corrupt` where it is
+/// no run.json. A library that moved is still the same backend: names count.
 Result<void> check_facts(const std::filesystem::path& folder, const RunFacts& facts);
 
 /// Writes run.json; keeps one that is there where the run goes on.

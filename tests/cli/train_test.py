@@ -149,6 +149,10 @@ class Train(command.CommandTest):
         self.refused(["another run", "/seed"], *go_on, *own, "--seed", "2")
         self.refused(["another run", "/seed"], *go_on[:-1], *own, "--seed", "2")
         self.assertEqual((self.folder / "run/run.json").read_bytes(), facts)
+        elsewhere = json.loads(facts)
+        elsewhere["backend"]["name"] = "gpu"
+        (self.folder / "run/run.json").write_text(json.dumps(elsewhere))
+        self.refused(['the backend "gpu"', 'not of "cpu"', "its own backend"], *go_on, *own)
         for damaged in (b"", b"{", b"[]", b'{"config": 1}', facts[:-20]):
             (self.folder / "run/run.json").write_bytes(damaged)
             self.expect_error(3, ["run/run.json", "restore it"], "train", *go_on, *own, env=SETTINGS)
