@@ -1,16 +1,30 @@
 #include "conformance/training/coding.h"
 
+#include <fmt/format.h>
+
 #include "conformance/corrections/plan_rules.h"
+#include "formats/spec_profiles.h"
 
 namespace fp4proof::training {
 
 namespace {
+
+/// A backend is asked by name, and knows no files of the user.
+Result<void> check_names(const PlannedOperand& planned) {
+  const bool profile_is_named = find_profile(planned.profile) != nullptr;
+  if (profile_is_named && find_correction_stack(planned.stack) != nullptr) return {};
+  return Error{ErrorKind::usage,
+               fmt::format("the plan takes the {} {}, which is a file; training asks its backend by name: take a named "
+                           "one (fp4proof list)",
+                           profile_is_named ? "stack" : "profile", profile_is_named ? planned.stack : planned.profile)};
+}
 
 Result<Coding> coding_of(const PlannedOperand& planned) {
   const Result<ResolvedOperand> resolved = resolve(planned);
   if (!resolved) return resolved.error();
   Coding coding;
   if (resolved->is_bf16()) return coding;
+  if (const Result<void> named = check_names(planned); !named) return named.error();
   const Profile profile = resolved->stack.effective(*resolved->profile);
   const CorrectionStack& stack = resolved->stack;
   coding.profile = planned.profile;

@@ -40,7 +40,7 @@ struct Coding {
 /// Every coding of a plan.
 class PlanCodings {
  public:
-  /// Errors: check_plan() and what its names say.
+  /// Errors: check_plan() and what its names say; `usage` for a profile or a stack from a file.
   static Result<PlanCodings> of(const PrecisionPlan& plan);
 
   const Coding& at(LayerKind kind, Product product, Operand operand) const {

@@ -156,7 +156,8 @@ fp4proof_status multiply_by_plugin(const fp4proof_multiply_call* c) {
   const CorrectionStack* const b = find_correction_stack(c->b.stack);
   const Result<SharedProfile> profile = find_profile_or_file(c->a.profile);
   if (a == nullptr || b == nullptr || !profile) return refuse("unknown profile or stack", FP4PROOF_INVALID);
-  // Tiles, transforms and rounding do not show in a product: their codes are multiplied like any others.
+  if (std::string_view(c->a.profile) != c->b.profile) return FP4PROOF_UNSUPPORTED;  // one profile a question
+  // Transforms and rounding do not show in a product: their codes are multiplied like any others.
   const bool plain = !a->macro.is_on() && !a->residual.is_on() && !a->three_quarters && !b->macro.is_on() &&
                      !b->residual.is_on() && !b->three_quarters;
   const CorrectionStack rest = a->without_residual();
@@ -164,6 +165,7 @@ fp4proof_status multiply_by_plugin(const fp4proof_multiply_call* c) {
     return FP4PROOF_UNSUPPORTED;
   }
   const std::int64_t block = a->effective(**profile).block.cols;
+  if (plain && block != (*profile)->block.cols) return FP4PROOF_UNSUPPORTED;  // tiles of another length than blocks
   suite::GroupSpec spec;
   spec.rows = c->a.lines;
   spec.columns = (c->k + block - 1) / block * block;
@@ -181,6 +183,7 @@ template <class Call>
 fp4proof_status or_reference(fp4proof_status status, fp4proof_status (*reference)(const Call*), const Call* call) {
   if (status != FP4PROOF_UNSUPPORTED) return status;
   ++mixed().by_reference;
+  mixed().error.clear();
   return reference(call);
 }
 

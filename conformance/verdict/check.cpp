@@ -14,9 +14,9 @@
 #include "conformance/suite/shared_rules.h"
 #include "conformance/vectors/os_error.h"
 #include "conformance/verdict/document.h"
-#include "conformance/verdict/expected_answers.h"
 #include "conformance/verdict/judge.h"
 #include "conformance/verdict/places.h"
+#include "conformance/verdict/set_contents.h"
 #include "formats/spec_profiles.h"
 
 namespace fp4proof::verdict {
@@ -33,7 +33,7 @@ class Check {
 
   Result<CheckOutcome> run() {
     if (const Result<void> known = check_waived_profiles(); !known) return known.error();
-    if (const Result<void> right = check_expected(); !right) return right.error();
+    if (const Result<void> right = check_level(); !right) return right.error();
     if (const Result<void> drawn = draw_tables(); !drawn) return drawn.error();
     Result<runners::RunReport> report = runners::run_backend(run_request());
     if (!report) return report.error();
@@ -73,10 +73,11 @@ class Check {
     return run;
   }
 
-  /// Where the subject is the reference itself, the run is that check.
-  Result<void> check_expected() const {
-    if (request_.level == nullptr || request_.facts.kind == "reference") return {};
-    return check_expected_answers(*request_.cases, request_.operation, request_.profiles);
+  /// Where the subject is the reference itself, the run checks the answers.
+  Result<void> check_level() const {
+    if (request_.level == nullptr) return {};
+    return check_set_contents(*request_.cases, request_.operation, request_.profiles,
+                              request_.facts.kind != "reference");
   }
 
   bool is_known(std::string_view profile) const {

@@ -75,6 +75,21 @@ class Train(command.CommandTest):
         traces = [self.read(f"{run}/trace.json") for run in ("whole", "killed")]
         self.assertEqual(*traces)
 
+    def test_profiles_and_stacks_of_files(self):
+        """Backends know names: a plan with a file is refused before anything is trained."""
+        profile = json.loads(self.expect(0, "list", "profiles", "mxfp4/rceil", "--json").out)
+        (self.folder / "mine.json").write_text(json.dumps(profile | {"name": "mine"}))
+        stack = json.loads(self.expect(0, "list", "corrections", "mbs", "--json").out)
+        (self.folder / "stack.json").write_text(json.dumps(stack | {"name": "my-stack"}))
+        plan = json.loads(self.expect(0, "list", "plans", "mxfp4", "--json").out) | {"name": "my-plan"}
+        for field, file in (("profile", "mine.json"), ("stack", "stack.json")):
+            changed = json.loads(json.dumps(plan))
+            changed["forward"]["weight"][field] = changed["forward"]["activation"][field] = file
+            (self.folder / "plan.json").write_text(json.dumps(changed))
+            self.refused([f"the {field} {file}, which is a file", "named"], "--preset", "tiny", "--plan", "plan.json",
+                         "--out", "run")
+        self.assertFalse((self.folder / "run").exists())
+
     def test_a_run_that_diverges(self):
         """By a plan whose noise is larger than any weight."""
         plan = json.loads(self.expect(0, "list", "plans", "mxfp4+aqn", "--json").out)

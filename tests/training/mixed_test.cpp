@@ -16,11 +16,9 @@ namespace {
 
 std::string plugin_path;
 
-class Mixed : public ::testing::TestWithParam<std::string_view> {};
-
-TEST_P(Mixed, GivesTheDigestOfTheReference) {
+void expect_the_digest_of_the_reference(const PrecisionPlan& plan) {
   const testing::TemporaryFolder folder;
-  RunOptions options{testing::tiny(), *find_precision_plan(GetParam()), {}, {}, false, 1000};
+  RunOptions options{testing::tiny(), plan, {}, {}, false, 1000};
   options.config.warm_start.steps = 50;
   options.config.reinforcement.steps = 3;
   std::vector<std::uint64_t> chains;
@@ -34,8 +32,34 @@ TEST_P(Mixed, GivesTheDigestOfTheReference) {
     chains.push_back(records->chain());
   }
   EXPECT_EQ(chains[0], chains[1]);
-  EXPECT_TRUE(mixed_account().ends_with(" calls by the plug-in, 0 that it does not offer by the reference"));
   EXPECT_FALSE(mixed_account().starts_with("0 "));
+}
+
+constexpr std::string_view all_by_the_plugin = " calls by the plug-in, 0 that it does not offer by the reference";
+
+class Mixed : public ::testing::TestWithParam<std::string_view> {};
+
+TEST_P(Mixed, GivesTheDigestOfTheReference) {
+  expect_the_digest_of_the_reference(*find_precision_plan(GetParam()));
+  EXPECT_TRUE(mixed_account().ends_with(all_by_the_plugin)) << mixed_account();
+}
+
+/// No question of the interface has two profiles, or tiles of another length than the blocks of its profile.
+TEST(MixedPlans, WhatCannotBeAskedIsLeftToTheReference) {
+  PrecisionPlan two_profiles = *find_precision_plan("mxfp4");
+  two_profiles.name = "two profiles";
+  two_profiles.forward_weight.profile = "mxfp8-e4m3/rceil";
+  PrecisionPlan short_tiles = *find_precision_plan("mxfp4");
+  short_tiles.name = "short tiles";
+  short_tiles.forward_activation.stack = short_tiles.forward_weight.stack = "tile-16";
+  PrecisionPlan long_tiles = short_tiles;
+  long_tiles.name = "long tiles";
+  long_tiles.forward_activation.stack = long_tiles.forward_weight.stack = "tile-64";
+  for (const PrecisionPlan& plan : {two_profiles, short_tiles, long_tiles}) {
+    SCOPED_TRACE(plan.name);
+    expect_the_digest_of_the_reference(plan);
+    EXPECT_FALSE(mixed_account().ends_with(all_by_the_plugin));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Plans, Mixed,
