@@ -16,6 +16,7 @@ enum class ErrorKind {
   io,           ///< the operating system refused: missing file, no permission, disk full
   data,         ///< well-formed input that the profile rejects, for example NaN under the `error` policy
   unsupported,  ///< a valid request that this implementation does not offer
+  backend,      ///< a plug-in, library or program under test failed
   internal,     ///< a broken promise of our own
 };
 

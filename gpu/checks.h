@@ -8,6 +8,7 @@
 
 #include "formats/spec.h"
 #include "gpu/matrix.h"
+#include "gpu/status.h"
 
 namespace fp4proof::gpu {
 
@@ -48,6 +49,17 @@ constexpr bool has_known_elements(const Profile& profile) {
     case Family::nvfp4: return profile.element == Element::e2m1;
   }
   return false;
+}
+
+/// What quantize() says of a profile, whatever it shall quantize. Not offered: NaN or infinity as an error, which a
+/// launch cannot return.
+constexpr Status check_quantized_profile(const Profile& profile) {
+  const int bits = profile.random_bits;
+  if (!is_known_block(profile)) return Status::invalid;
+  if (profile.rounding == Rounding::stochastic && bits != 8 && bits != 16 && bits != 32) return Status::invalid;
+  const bool offered =
+      has_known_elements(profile) && profile.nan != NanPolicy::error && profile.inf != InfPolicy::error;
+  return offered ? Status::ok : Status::unsupported;
 }
 
 }  // namespace fp4proof::gpu

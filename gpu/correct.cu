@@ -105,8 +105,8 @@ Status check_part(const Profile& profile, const MacroSpec& macro, const CodedPar
 
 Status check(const CorrectJob& job, const Corrected& output, const void* workspace, std::size_t workspace_bytes) {
   const CorrectionStack& stack = job.stack;
-  if (!is_known_block(job.profile)) return Status::invalid;
-  if (!has_known_elements(job.profile) || stack_refusal(job.profile, stack) != nullptr) return Status::unsupported;
+  if (const Status status = check_quantized_profile(job.profile); status != Status::ok) return status;
+  if (stack_refusal(job.profile, stack) != nullptr) return Status::unsupported;
   if (const Status status = check_shape(job.shape, stack.hadamard); status != Status::ok) return status;
   if (job.shape.elements() != 0) {
     const auto input_alignment = static_cast<std::size_t>(bytes_of(job.dtype));

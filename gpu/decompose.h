@@ -31,7 +31,9 @@ struct DecomposeOutput {
 std::size_t decompose_workspace(const DecomposeJob& job);
 
 /// Decomposes the error of quantizing job.input. Profiles as in quantize(), with blocks of the named ones. The
-/// workspace is aligned to 8 bytes.
+/// workspace, terms and sums are aligned to 8 bytes, counts to 4.
+/// Status::invalid: extents, missing or misaligned pointers. Status::unsupported: other blocks, and what quantize()
+/// does not offer.
 Status decompose(const DecomposeJob& job, const DecomposeOutput& output, void* workspace, std::size_t workspace_bytes,
                  cudaStream_t stream);
 

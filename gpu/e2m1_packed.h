@@ -117,11 +117,6 @@ FP4PROOF_HD constexpr std::uint32_t packed_not_finite(std::uint32_t magnitudes) 
   return (magnitudes + both_halves(0x80U)) & packed_sign_mask;
 }
 
-/// 0x7FFF in the halves where packed_not_finite() is clear, 0 where it is set.
-FP4PROOF_HD constexpr std::uint32_t packed_finite_magnitudes(std::uint32_t not_finite) {
-  return packed_magnitude_mask - (not_finite - (not_finite >> 15));
-}
-
 /// packed_inverse_scale() of two scale codes up to 253, which is as far as bfloat16 blocks go.
 FP4PROOF_HD constexpr std::uint32_t packed_inverse_scales(std::uint32_t scale_codes) {
   return both_halves(254U << 7) - scale_codes * 128U;

@@ -74,15 +74,19 @@ PartProduct product_of(const GemmJob& job, const ConstCodedPart& part_a, const C
   return product;
 }
 
+bool has_extents(const GemmJob& job) {
+  const std::int64_t m = job.a.lines;
+  const std::int64_t n = job.b.lines;
+  return are_extents({job.batch, m, job.k}) && are_extents({job.batch, n, job.k}) && are_extents({job.batch, m, n});
+}
+
 }  // namespace
 
 Status check_gemm(const GemmJob& job) {
   const CorrectionStack stack_b = stack_of_b(job);
   const std::int64_t m = job.a.lines;
   const std::int64_t n = job.b.lines;
-  if (!are_extents({job.batch, m, job.k}) || !are_extents({job.batch, n, job.k}) || !are_extents({job.batch, m, n})) {
-    return Status::invalid;
-  }
+  if (!has_extents(job)) return Status::invalid;
   if (job.accumulator != Accumulator::seq512 && job.accumulator != Accumulator::seq) return Status::invalid;
   if (const Status status = check_operand(job, job.a, job.stack); status != Status::ok) return status;
   if (const Status status = check_operand(job, job.b, stack_b); status != Status::ok) return status;
@@ -109,7 +113,7 @@ PartProduct residual_product(const GemmJob& job) {
   return product;
 }
 
-std::size_t gemm_workspace(const GemmJob& job) { return tensor_workspace(first_product(job)); }
+std::size_t gemm_workspace(const GemmJob& job) { return has_extents(job) ? tensor_workspace(first_product(job)) : 0; }
 
 Status gemm(const GemmJob& job, void* workspace, std::size_t workspace_bytes, cudaStream_t stream) {
   if (const Status status = check_gemm(job); status != Status::ok) return status;

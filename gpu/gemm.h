@@ -43,16 +43,15 @@ struct GemmJob {
   float* c = nullptr;  ///< [batch, a.lines, b.lines], NaN canonical
 };
 
-/// Bytes of device memory that gemm() needs while it runs.
+/// Bytes of device memory that gemm() needs while it runs; 0 for extents that it refuses.
 std::size_t gemm_workspace(const GemmJob& job);
 
-/// Multiplies. MXFP4 and HiF4 without macro blocks run on the tensor cores where the device has those of compute
-/// capability 9.0; tiles whose scales leave the range in which that is exact take a slower road with the same bits.
-/// Both sides need one block length: 16, 32 or 64, or 8 for tiles of MX. Their elements and families may differ.
-/// Codes are aligned to 8 bytes, HiF4 scales to 4.
-/// Status::invalid: other block lengths or accumulators, missing or misaligned pointers, a residual on both sides,
-/// unequal Hadamard transforms or macro sizes, macro blocks that hold no whole blocks. Status::unsupported: elements
-/// that no format of the family has.
+/// Multiplies. MXFP4 and HiF4 without macro blocks run on tensor cores; tiles whose scales leave the range in which
+/// that is exact take a slower road with the same bits. Both sides need one block length: 16, 32 or 64, or 8 for tiles
+/// of MX. Their elements and families may differ. Codes are aligned to 8 bytes, HiF4 scales to 4. Status::invalid:
+/// other block lengths or accumulators, missing or misaligned pointers, a residual on both sides, unequal Hadamard
+/// transforms or macro sizes, macro blocks that hold no whole blocks. Status::unsupported: elements that no format of
+/// the family has.
 Status gemm(const GemmJob& job, void* workspace, std::size_t workspace_bytes, cudaStream_t stream);
 
 }  // namespace fp4proof::gpu

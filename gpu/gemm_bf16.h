@@ -21,6 +21,8 @@ struct GemmBf16Job {
 
 /// C[m][n] = sum over k of A[m][k] * B[n][k]: acc = fma(a, b, acc) in k order, binary32, from +0; a new acc every 512
 /// elements of k; chunk sums added in chunk order, the first one copied. Every NaN of C is 0x7FC00000; K = 0 gives +0.
+/// Pointers are aligned to their elements; a and b at multiples of 16 bytes, with K a multiple of 8, are read faster.
+/// Status::invalid: extents that are negative or too large, missing or misaligned pointers.
 Status gemm_bf16(const GemmBf16Job& job, cudaStream_t stream);
 
 }  // namespace fp4proof::gpu

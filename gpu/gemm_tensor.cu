@@ -68,24 +68,26 @@ Workspace carve(const PartProduct& product, void* memory) {
   return workspace;
 }
 
+/// 0 where CUDA does not say.
 int multiprocessors() {
   int device = 0;
-  int count = 1;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-  return count;
+  int count = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return 0;
+  return cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) == cudaSuccess ? count : 0;
 }
 
 template <class C>
-Status launch_multiply(Task task, cudaStream_t stream) {
+Status launch_multiply(Task task, int multiprocessors, cudaStream_t stream) {
   const std::int64_t down = ceil_div(task.shape_a.lines, C::rows);
   const std::int64_t across = ceil_div(task.shape_b.lines, tensor::tile_columns);
   const std::int64_t tiles = task.shape_a.batch * down * across;
   if (tiles >= std::int64_t{1} << 31) return Status::unsupported;
   task.walk = {static_cast<std::uint32_t>(down), static_cast<std::uint32_t>(across), static_cast<std::uint32_t>(tiles)};
   const auto kernel = tensor::multiply_images<C>;
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
-  const auto grid = static_cast<unsigned>(std::min<std::int64_t>(multiprocessors(), tiles));
+  const cudaError_t allowed =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
+  if (allowed != cudaSuccess) return Status::launch_failed;
+  const auto grid = static_cast<unsigned>(std::min<std::int64_t>(multiprocessors, tiles));
   kernel<<<grid, C::threads, C::shared_bytes, stream>>>(task);
   return launch_status();
 }
@@ -94,13 +96,16 @@ Status launch_multiply(Task task, cudaStream_t stream) {
 template <ImageKind kind>
 Status launch_multiply(const Task& task, cudaStream_t stream) {
   constexpr std::int64_t seven_percent = 93;
+  const int count = multiprocessors();
+  if (count == 0) return Status::launch_failed;
   const auto cost = [&](std::int64_t rows) {
     const std::int64_t tiles =
         task.shape_a.batch * ceil_div(task.shape_a.lines, rows) * ceil_div(task.shape_b.lines, tensor::tile_columns);
-    return ceil_div(tiles, multiprocessors()) * rows;
+    return ceil_div(tiles, count) * rows;
   };
   const bool three = cost(Cut<kind, 3>::rows) * seven_percent < cost(Cut<kind, 2>::rows) * 100;
-  return three ? launch_multiply<Cut<kind, 3>>(task, stream) : launch_multiply<Cut<kind, 2>>(task, stream);
+  return three ? launch_multiply<Cut<kind, 3>>(task, count, stream)
+               : launch_multiply<Cut<kind, 2>>(task, count, stream);
 }
 
 }  // namespace

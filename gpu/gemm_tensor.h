@@ -24,8 +24,7 @@
 
 namespace fp4proof::gpu {
 
-/// Whether launch_tensor_product() takes the product: MXFP4 or HiF4 on both sides, no macro blocks, K > 0. It also
-/// needs a device of compute capability 9.0.
+/// Whether launch_tensor_product() takes the product: MXFP4 or HiF4 on both sides, no macro blocks, K > 0.
 bool takes_tensor_road(const PartProduct& product);
 
 /// Bytes of device memory that launch_tensor_product() needs while it runs; 0 where it does not take the product.

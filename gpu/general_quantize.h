@@ -8,7 +8,7 @@
 
 namespace fp4proof::gpu {
 
-/// Quantizes a job that check_quantize() has passed and that has elements. The padding of scale layouts is not written,
+/// Quantizes a job that quantize() has checked and that has elements. The padding of scale layouts is not written,
 /// tensor scales are read.
 Status general_quantize(const QuantizeJob& job, const Coded& coded, cudaStream_t stream);
 

@@ -34,8 +34,6 @@ struct MatrixShape {
   FP4PROOF_HD constexpr std::int64_t element(std::int64_t b, std::int64_t line, std::int64_t k) const {
     return b * rows * columns + (axis == 1 ? line * columns + k : k * columns + line);
   }
-  /// Distance in the input of two neighbours along the block axis.
-  FP4PROOF_HD constexpr std::int64_t step() const { return axis == 1 ? 1 : columns; }
 };
 
 /// The codes and scales of a shape under a profile. Where the length is no multiple of the block, the last block is

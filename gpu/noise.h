@@ -20,7 +20,8 @@ struct NoiseJob {
 };
 
 /// noisy := RN(w + RN(sigma n)), n being the normal of (seed, stream aqn, step, layer 2^32 + channel); NaN is
-/// canonical. Status::invalid: null pointers, more than 2^32 channels, or a sigma that is negative, infinite or NaN.
+/// canonical. Status::invalid: null or misaligned pointers, more than 2^32 channels, or a sigma that is negative,
+/// infinite or NaN.
 Status add_noise(const NoiseJob& job, cudaStream_t stream);
 
 }  // namespace fp4proof::gpu

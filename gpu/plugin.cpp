@@ -108,7 +108,7 @@ void close() {
 
 void* allocate(std::size_t bytes) {
   void* memory = nullptr;
-  return cudaMalloc(&memory, bytes) == cudaSuccess ? memory : nullptr;
+  return plugin::check_cuda(cudaMalloc(&memory, bytes), "cudaMalloc") ? memory : nullptr;
 }
 
 void release(void* memory) { cudaFree(memory); }

@@ -95,6 +95,7 @@ Result<Choice> choose(InputMode mode, const InputWords& input, Scratch& scratch)
   const Candidates candidates = candidates_of(mode);
   choose_formats<<<grid_for(input.cases, 1), threads, 0, scratch.stream()>>>(input, candidates.first, candidates.second,
                                                                              chosen);
+  if (const Result<void> done = check_launch(launch_status(), "formats of the inputs"); !done) return done.error();
   std::vector<std::uint8_t> on_host(static_cast<std::size_t>(input.cases));
   const Result<void> copied =
       check_cuda(cudaMemcpyAsync(on_host.data(), chosen, on_host.size(), cudaMemcpyDeviceToHost, scratch.stream()),

@@ -12,9 +12,10 @@
 
 namespace fp4proof::gpu::plugin {
 
-/// What CUDA says of `what`.
+/// What CUDA says of `what`. CUDA forgets the error, which the next launch would take for its own, where it can.
 inline Result<void> check_cuda(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return {};
+  static_cast<void>(cudaGetLastError());
   return Error{ErrorKind::internal, std::string(what) + ": " + cudaGetErrorString(error)};
 }
 

@@ -18,10 +18,9 @@ bool has_tensor_scale(const Profile& profile) { return profile.family == Family:
 Status check(const QuantizeJob& job, const Coded& coded) {
   const Profile& profile = job.profile;
   const MatrixShape& shape = job.shape;
-  if (!is_sound(shape) || !is_known_block(profile)) return Status::invalid;
+  const Status of_profile = check_quantized_profile(profile);
+  if (!is_sound(shape) || of_profile == Status::invalid) return Status::invalid;
   if (job.three_quarters && profile.family != Family::mx) return Status::invalid;
-  const int bits = profile.random_bits;
-  if (profile.rounding == Rounding::stochastic && bits != 8 && bits != 16 && bits != 32) return Status::invalid;
   if (has_tensor_scale(profile) && shape.batch != 0) {
     if (coded.tensor_scales == nullptr || !is_aligned(coded.tensor_scales, alignof(float))) return Status::invalid;
   }
@@ -30,8 +29,7 @@ Status check(const QuantizeJob& job, const Coded& coded) {
     if (!is_aligned(job.input, static_cast<std::size_t>(bytes_of(job.dtype)))) return Status::invalid;
     if (!is_aligned(job.random.words, alignof(std::uint32_t))) return Status::invalid;
   }
-  if (profile.nan == NanPolicy::error || profile.inf == InfPolicy::error) return Status::unsupported;
-  if (!has_known_elements(profile)) return Status::unsupported;
+  if (of_profile != Status::ok) return of_profile;
   if (!scale_layout_fits(job.scale_layout, static_cast<std::size_t>(scale_bytes(profile.family)))) {
     return Status::unsupported;
   }

@@ -1,3 +1,4 @@
+#include "gpu/checks.h"
 #include "gpu/training_products.h"
 
 #include <string>
@@ -52,7 +53,7 @@ bool draws_words(const QuantizeTask& task) {
 
 std::size_t word_bytes(const QuantizeTask& task) {
   constexpr std::size_t alignment = 256;
-  if (!draws_words(task)) return 0;
+  if (!draws_words(task) || !is_sound(task.job.shape)) return 0;
   const auto bytes = static_cast<std::size_t>(task.job.shape.elements()) * sizeof(std::uint32_t);
   return (bytes + alignment - 1) / alignment * alignment;
 }

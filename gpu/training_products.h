@@ -28,10 +28,11 @@ struct QuantizeTask {
 Result<QuantizeTask> read_quantize(const fp4proof_quantize_call& call);
 Result<GemmJob> read_multiply(const fp4proof_multiply_call& call);
 
-/// Bytes of device memory that quantize() needs while it runs.
+/// Bytes of device memory that quantize() needs while it runs; 0 for extents that it refuses.
 std::size_t quantize_workspace(const QuantizeTask& task);
 
-/// The workspace is aligned to 256 bytes. Status: that of correct().
+/// The workspace is aligned to 256 bytes. Status: that of correct(); where it refuses, random words may have been drawn
+/// in the workspace.
 Status quantize(const QuantizeTask& task, void* workspace, std::size_t workspace_bytes, cudaStream_t stream);
 
 /// Status::invalid: negative extents, null pointers where there is work.

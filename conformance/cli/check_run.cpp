@@ -14,6 +14,7 @@
 #include "conformance/cli/progress.h"
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/os_error.h"
+#include "conformance/vectors/sha256.h"
 #include "conformance/verdict/document_check.h"
 #include "conformance/verdict/judge.h"
 #include "conformance/verdict/merge.h"
@@ -52,6 +53,16 @@ std::uint64_t cases_asked(const json& document) {
   return tally["passed"].get<std::uint64_t>() + tally["failed"].get<std::uint64_t>();
 }
 
+/// A verdict speaks of the library whose digest it names.
+Result<void> check_unchanged(const verdict::SubjectFacts& facts) {
+  if (facts.kind != "plugin") return {};
+  const auto now = sha256_of_file(facts.path);
+  if (!now) return now.error();
+  if (to_hex(now->digest) == facts.sha256) return {};
+  return Error{ErrorKind::usage, fmt::format("the library {} changed while it was asked; run again, once it is built",
+                                             quote(facts.path))};
+}
+
 Result<json> check_once(verdict::CheckRequest& request) {
   std::optional<Progress> progress;
   request.progress = [&](std::size_t total) {
@@ -61,6 +72,7 @@ Result<json> check_once(verdict::CheckRequest& request) {
   Result<verdict::CheckOutcome> outcome = verdict::check(request);
   progress.reset();
   if (!outcome) return outcome.error();
+  if (const Result<void> same = check_unchanged(request.facts); !same) return same.error();
   return std::move(outcome->document);
 }
 

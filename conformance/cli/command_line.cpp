@@ -1,6 +1,8 @@
 #include "conformance/cli/command_line.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -10,6 +12,7 @@
 #include <new>
 #include <sstream>
 
+#include "conformance/cli/early_exit.h"
 #include "conformance/cli/session.h"
 #include "conformance/cli/usage_error.h"
 #include "conformance/cli/verbs.h"
@@ -77,7 +80,10 @@ int print_and_conclude(Session& session, const std::string& text) {
 int run_verb(Session& session, const Action& action) {
   if (const Result<void> trusted = portable::check_environment(); !trusted) return fail(session, trusted.error());
   session.apply_threads();
-  const Result<ExitCode> outcome = action();
+  const Result<ExitCode> outcome = [&] {
+    const EarlyExitGuard guard(ExitCode::internal);
+    return action();
+  }();
   if (outcome) return conclude(session, *outcome);
   session.complain(outcome.error());
   return conclude(session, exit_code_of(outcome.error().kind));
@@ -113,11 +119,21 @@ int parse_and_run(Session& session, int count, const char* const* arguments) {
   return run_verb(session, actions.at(app.get_subcommands().front()));
 }
 
+/// Where it is closed, files would be opened in its place, and be told errors.
+void give_a_standard_error() {
+  if (::fcntl(STDERR_FILENO, F_GETFD) != -1) return;
+  const int nothing = ::open("/dev/null", O_WRONLY);
+  if (nothing == STDERR_FILENO || nothing < 0) return;
+  ::dup2(nothing, STDERR_FILENO);
+  ::close(nothing);
+}
+
 }  // namespace
 
 int run(int count, const char* const* arguments) {
   remove_pending_paths_on_signals();
   std::signal(SIGXFSZ, SIG_IGN);  // writing beyond `ulimit -f` is then an error that can be told
+  give_a_standard_error();
   Session session;
   session.set_arguments({arguments + std::min(count, 1), arguments + count});
   try {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "conformance/cli/early_exit.h"
 #include "conformance/cli/progress.h"
 #include "conformance/cli/run_files.h"
 #include "conformance/cli/verbs.h"
@@ -27,8 +28,11 @@ ExitCode code_of(const training::RecordedRun& a, const training::RecordedRun& b,
                  const training::Divergence& divergence) {
   if (divergence.not_reproduced) return ExitCode::nondeterministic;
   if (divergence.step) return ExitCode::mismatch;
+  const auto is_whole = [](const training::RecordedRun& run) {
+    return static_cast<std::int64_t>(run.trace.steps.size()) == run.config.reinforcement.steps;
+  };
   const bool complete = a.trace.steps.size() == b.trace.steps.size() && !a.trace.steps.empty();
-  return complete ? ExitCode::conformant : ExitCode::incomplete;
+  return complete && is_whole(a) && is_whole(b) ? ExitCode::conformant : ExitCode::incomplete;
 }
 
 Result<training::Divergence> search(const training::RecordedRun& a, const training::RecordedRun& b) {
@@ -63,6 +67,7 @@ Result<ExitCode> compare_training(const Options& options, Session& session) {
     if (!created) return created.error();
     file = *std::move(created);
   }
+  EarlyExitGuard::expect_from_library();
   const auto divergence = search(*a, *b);
   if (!divergence) return divergence.error();
   const nlohmann::json report = training::divergence_json(*a, *b, *divergence);
@@ -86,7 +91,7 @@ constexpr const char* help =
     "A and B are folders of 'fp4proof train' with one preset, plan and seed. Where their digests differ, the first\n"
     "differing step is made again on both backends with every operator call traced: the report names the step, the\n"
     "call, the tensor and the element with both bit patterns, and replays that element. Exit code 0: equal, 1: they\n"
-    "differ, 5: equal as far as both go, 7: a rerun does not give what its run recorded.";
+    "differ, 5: equal as far as both go, but one has not ended, 7: a rerun does not give what its run recorded.";
 
 Action add(CLI::App& command, Session& session) {
   auto options = std::make_shared<Options>();

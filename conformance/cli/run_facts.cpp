@@ -12,6 +12,7 @@
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/is_absent.h"
 #include "conformance/vectors/os_error.h"
+#include "conformance/vectors/sha256.h"
 #include "conformance/verdict/host.h"
 
 namespace fp4proof::cli {
@@ -28,7 +29,6 @@ std::string lasting_path(const std::string& path) {
 }
 
 json to_json(const RunFacts& facts) {
-  const std::string& library = facts.options.backend;
   return {{"format", training::run_format},
           {"tool_version", tool_version},
           {"preset", facts.options.preset},
@@ -37,17 +37,25 @@ json to_json(const RunFacts& facts) {
           {"backend",
            {{"name", facts.backend.name},
             {"description", facts.backend.description},
-            {"library", library == "reference" ? library : lasting_path(library)}}},
+            {"library", facts.library.path},
+            {"sha256", facts.library.sha256}}},
           {"warm_start", facts.warm_start.empty() ? json() : json(lasting_path(facts.warm_start))},
           {"host", verdict::host_facts()}};
 }
 
-std::string backend_name(const json& stored) {
-  const json::json_pointer place("/backend/name");
+std::string text_at(const json& stored, const char* pointer) {
+  const json::json_pointer place(pointer);
   return stored.contains(place) && stored.at(place).is_string() ? stored.at(place).get<std::string>() : "";
 }
 
 }  // namespace
+
+Result<LibraryFacts> library_facts(const std::string& backend) {
+  if (backend == "reference") return LibraryFacts{backend, {}};
+  const auto digest = sha256_of_file(backend);
+  if (!digest) return digest.error();
+  return LibraryFacts{lasting_path(backend), to_hex(digest->digest)};
+}
 
 Result<void> check_facts(const std::filesystem::path& folder, const RunFacts& facts) {
   const std::filesystem::path path = folder / training::run_file;
@@ -65,11 +73,16 @@ Result<void> check_facts(const std::filesystem::path& folder, const RunFacts& fa
                                                "that run, or choose another folder",
                                                quote_path(folder), differences[0].at("path").get<std::string>())};
   }
-  const std::string backend = backend_name(*stored);
-  if (backend == facts.backend.name) return {};
-  return Error{ErrorKind::usage, fmt::format("the run in {} is one of the backend {} and not of {}; resume on its own "
-                                             "backend, or choose another folder",
-                                             quote_path(folder), quote(backend), quote(facts.backend.name))};
+  const std::string backend = text_at(*stored, "/backend/name");
+  if (backend != facts.backend.name) {
+    return Error{ErrorKind::usage, fmt::format("the run in {} is one of the backend {} and not of {}; resume on its "
+                                               "own backend, or choose another folder",
+                                               quote_path(folder), quote(backend), quote(facts.backend.name))};
+  }
+  if (text_at(*stored, "/backend/sha256") == facts.library.sha256) return {};
+  return Error{ErrorKind::usage, fmt::format("the run in {} began on another build of {}; resume with that build, or "
+                                             "choose another folder",
+                                             quote_path(folder), quote(facts.library.path))};
 }
 
 Result<void> write_facts(const std::filesystem::path& folder, const RunFacts& facts, bool goes_on) {

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +14,10 @@
 #include "conformance/cli/terminal.h"
 
 namespace fp4proof::cli {
+
+namespace {
+constexpr int most_threads = 4096;
+}  // namespace
 
 Session::Session() : colour_output_(wants_colour(stdout)), colour_error_(wants_colour(stderr)) {}
 
@@ -46,12 +51,12 @@ Result<void> Session::finish() {
 void Session::add_threads_option(CLI::App& command) {
   command.add_option("--threads", threads_, "Threads to compute with; no result depends on it (default: all)")
       ->check(decimal_number(false))
-      ->check(CLI::Range(1, 4096))
+      ->check(CLI::Range(1, most_threads))
       ->option_text("N");
 }
 
 void Session::apply_threads() const {
-  if (threads_ > 0) omp_set_num_threads(threads_);
+  omp_set_num_threads(std::min(threads_ > 0 ? threads_ : omp_get_max_threads(), most_threads));
 }
 
 }  // namespace fp4proof::cli

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "conformance/cli/common_options.h"
+#include "conformance/cli/early_exit.h"
 #include "conformance/cli/progress.h"
 #include "conformance/cli/run_facts.h"
 #include "conformance/cli/train_options.h"
@@ -38,13 +39,16 @@ Result<ExitCode> run(const Options& options, Session& session) {
   if (!config) return config.error();
   const auto plan = find_plan_or_file(options.plan);
   if (!plan) return plan.error();
+  if (options.train.backend != "reference") EarlyExitGuard::expect_from_library();
   const auto backend = training::load_backend(options.train.backend);
   if (!backend) return backend.error();
 
   training::RunOptions run_options{*config, **plan, options.out, options.warm_start, options.resume};
   run_options.measure_every = options.train.measure_every;
   run_options.keep_every = options.keep_every;
-  const RunFacts facts{options.train, options.warm_start, *config, **plan, **backend};
+  const auto library = library_facts(options.train.backend);
+  if (!library) return library.error();
+  const RunFacts facts{options.train, options.warm_start, *config, **plan, **backend, *library};
   const auto check = [&]() -> Result<void> {
     if (const auto fits = training::check_run(run_options); !fits) return fits;
     return options.resume ? check_facts(options.out, facts) : Result<void>();
@@ -56,16 +60,26 @@ Result<ExitCode> run(const Options& options, Session& session) {
   const auto lock = lock_folder(options.out, "run");
   if (!lock) return lock.error();
   if (const auto fits = check(); !fits) return fits.error();  // another run may have been at work there
+  if (const auto clean = training::remove_stale_records(options.out); !clean) return clean.error();
   if (const auto written = write_facts(options.out, facts, options.resume); !written) return written.error();
   training::Operators operators(**backend);
   const auto steps = static_cast<std::uint64_t>(config->reinforcement.steps +
                                                 (options.warm_start.empty() ? config->warm_start.steps : 0));
   Progress progress("training", steps);
+  bool idle = false;
   const auto records = training::run(operators, run_options, [&](const training::RunStep& step) {
+    idle = training::mixed_answered_nothing();
+    if (idle) return false;
     progress.advance(1, step.phase == "reinforcement" ? fmt::format("reward {:.3f}", step.reward) : "warm start");
     return true;
   });
   if (!records) return records.error();
+  if (idle) {
+    return Error{ErrorKind::unsupported,
+                 fmt::format("{} offers nothing of what plan {} asks, so the reference would do everything; see "
+                             "'fp4proof info {}'",
+                             quote(options.train.backend), quote(options.plan), options.train.backend)};
+  }
   if (const std::string account = training::mixed_account(); !account.empty()) session.note(account);
   if (const auto step = records->diverged_at()) {
     session.note(

@@ -29,8 +29,10 @@ std::string_view right_text(RightSide right) {
 }
 
 std::string run_text(char name, const RecordedRun& run) {
-  return fmt::format("{}  {}, backend {}, {} steps, digest {}\n", name, run.folder.string(), run.backend,
-                     run.trace.steps.size(), digest_text(run.trace.chain()));
+  const auto planned = static_cast<std::size_t>(run.config.reinforcement.steps);
+  const std::string of_planned = run.trace.steps.size() == planned ? "" : fmt::format(" of {}", planned);
+  return fmt::format("{}  {}, backend {}, {}{} steps, digest {}\n", name, run.folder.string(), run.backend,
+                     run.trace.steps.size(), of_planned, digest_text(run.trace.chain()));
 }
 
 /// The longer run goes on; empty where both have as many steps.

@@ -13,6 +13,7 @@ PyObject* exception_of(ErrorKind kind) {
     case ErrorKind::corrupt: return PyExc_ValueError;
     case ErrorKind::io: return PyExc_OSError;
     case ErrorKind::unsupported: return PyExc_NotImplementedError;
+    case ErrorKind::backend:
     case ErrorKind::internal: break;
   }
   return PyExc_RuntimeError;

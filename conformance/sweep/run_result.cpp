@@ -39,6 +39,12 @@ Result<void> check_facts(const std::filesystem::path& path, const SweepRun& run)
                                                "folder for the sweep",
                                                quote_path(path.parent_path()), key)};
   }
+  const json::json_pointer library("/backend/library");
+  const bool by_reference = facts->contains(library) && facts->at(library) == "reference";
+  if (by_reference != run.on_reference) {
+    return Error{ErrorKind::usage, fmt::format("{} holds a run of another backend; choose another folder for the sweep",
+                                               quote_path(path.parent_path()))};
+  }
   return {};
 }
 

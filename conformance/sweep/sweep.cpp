@@ -24,10 +24,12 @@ std::string folder_of(std::uint64_t seed, std::string plan) {
 SweepRun run_of(const Sweep& sweep, std::uint64_t seed, const json& plan) {
   const std::string name = plan.at("name");
   json facts = sweep.settings;
-  for (const char* elsewhere : {"backend", "measure_every"}) facts.erase(elsewhere);  // they change no bit
+  for (const char* elsewhere : {"backend", "measure_every"})
+    facts.erase(elsewhere);  // other machines have it elsewhere
   facts["config"]["seed"] = seed;
   facts["plan"] = plan;
-  return {0, seed, name, folder_of(seed, name), std::move(facts)};
+  const bool on_reference = sweep.settings.at("backend") == "reference";
+  return {0, seed, name, folder_of(seed, name), std::move(facts), on_reference};
 }
 
 Result<void> check_plans(const json& plans, const std::string& label) {

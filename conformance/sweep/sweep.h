@@ -33,6 +33,7 @@ struct SweepRun {
   std::string plan;
   std::string folder;    ///< its name inside the folder of the sweep: SEED-PLAN, with @ for /
   nlohmann::json facts;  ///< what its run.json must hold
+  bool on_reference = true;
 };
 
 std::vector<SweepRun> runs_of(const Sweep& sweep);

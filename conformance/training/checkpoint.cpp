@@ -175,9 +175,9 @@ Result<CheckpointState> load_checkpoint(const std::filesystem::path& path, Opera
       operators.copy_in<float>(*memory, numbers);
     }
   }
-  // Checkpoints of the first builds have none.
-  const auto recorded = file.metadata().find("content");
-  if (recorded != file.metadata().end() && recorded->second != content.text()) {
+  const Result<std::string> recorded = text_field(file, "content", label);
+  if (!recorded) return recorded.error();
+  if (*recorded != content.text()) {
     return Error{ErrorKind::corrupt,
                  fmt::format("{} does not hold the numbers that its run saved; start again in another folder", label)};
   }

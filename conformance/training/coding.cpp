@@ -70,7 +70,6 @@ Result<PlanCodings> PlanCodings::of(const PrecisionPlan& plan) {
     codings.attention_ = *std::move(coding);
   }
   codings.noise_ = plan.noise;
-  codings.mixes_rows_ = plan.allow_batch_masks;
   return codings;
 }
 

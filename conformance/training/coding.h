@@ -51,14 +51,11 @@ class PlanCodings {
   const NoisePlan& noise() const { return noise_; }
   /// Whether a product of training has an operand that is rounded stochastically.
   bool rounds_at_random() const;
-  /// Whether the bits of a token in the rollout may depend on the others of its batch.
-  bool mixes_rows() const { return mixes_rows_; }
 
  private:
   std::array<std::array<std::array<Coding, all_operands.size()>, all_products.size()>, 4> table_;
   std::optional<Coding> attention_;
   NoisePlan noise_;
-  bool mixes_rows_ = false;
 };
 
 }  // namespace fp4proof::training

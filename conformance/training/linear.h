@@ -24,9 +24,6 @@ class Linear {
   Linear(LayerKind kind, std::uint32_t index, std::string name, Matrix weight)
       : kind_(kind), index_(index), name_(std::move(name)), weight_(weight) {}
 
-  std::int64_t out_features() const { return weight_.rows; }
-  std::int64_t in_features() const { return weight_.columns; }
-
   /// Codes the weight for Product::rollout, or for the products of training.
   void code_weight(Operators& operators, const PlanCodings& codings, Product product, StepAddress address);
 

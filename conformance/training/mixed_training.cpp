@@ -103,9 +103,11 @@ fp4proof_status ask(suite::Operation operation, const char* profile_name, const 
     ++mixed().by_plugin;
     return status;
   }
+  error.back() = '\0';
+  const char* const told = error.front() == '\0' ? "it does not say why" : error.data();
   return refuse(
-      fmt::format("{} under {} with corrections '{}': {}", operation_name, profile_name, spec.correction, error.data()),
-      status);
+      fmt::format("{} under {} with corrections '{}': {}", operation_name, profile_name, spec.correction, told),
+      status == FP4PROOF_UNSUPPORTED ? FP4PROOF_FAILED : status);  // run() may not take back what supports() has said
 }
 
 /// The name of the stack with stochastic rounding added; empty: there is none.
@@ -226,6 +228,11 @@ Result<const fp4proof_training*> mixed_training(const fp4proof_backend& plugin) 
   m.table.error = error;
   m.table.close = close;
   return &m.table;
+}
+
+bool mixed_answered_nothing() {
+  const Mixed& m = mixed();
+  return m.plugin != nullptr && m.by_plugin == 0 && m.by_reference > 0;
 }
 
 std::string mixed_account() {

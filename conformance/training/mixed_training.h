@@ -15,6 +15,9 @@ namespace fp4proof::training {
 /// takes no host memory.
 Result<const fp4proof_training*> mixed_training(const fp4proof_backend& plugin);
 
+/// Whether the plug-in of the last mixed table was asked and has answered nothing: the run is one of the reference.
+bool mixed_answered_nothing();
+
 /// Who did how much under the last mixed table; empty where there is none.
 std::string mixed_account();
 

@@ -33,7 +33,7 @@ class Operators {
   template <class T>
   Memory<T> make(std::size_t size) {
     Memory<T> memory(*table_, size);
-    if (memory.failed()) fail("allocate", std::to_string(size * sizeof(T)) + " bytes" + reason());
+    if (memory.failed()) fail(ErrorKind::backend, "allocate", std::to_string(size * sizeof(T)) + " bytes" + reason());
     return memory;
   }
   template <class T>
@@ -78,7 +78,7 @@ class Operators {
   void call(fp4proof_status (*fp4proof_training::*function)(const Call*), const char* name, Call arguments) {
     if (error_) return;
     arguments.size = sizeof(Call);
-    if (table_->*function == nullptr) return fail(name, "the backend does not offer it");
+    if (table_->*function == nullptr) return fail(ErrorKind::unsupported, name, "the backend does not offer it");
     const ObservedCall observed{name, place_, &arguments};
     if (observer_ != nullptr) observer_->before(observed);
     require(name, (table_->*function)(&arguments));
@@ -87,7 +87,7 @@ class Operators {
 
  private:
   void require(const char* name, fp4proof_status status);
-  void fail(const char* name, const std::string& reason);
+  void fail(ErrorKind kind, const char* name, const std::string& reason);
   std::string reason() const;  ///< ": " and why the last call failed, or nothing
 
   const fp4proof_training* table_;

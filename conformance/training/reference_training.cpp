@@ -36,6 +36,7 @@ fp4proof_status failed(const Error& error) {
     case ErrorKind::corrupt: return FP4PROOF_INVALID;
     case ErrorKind::unsupported: return FP4PROOF_UNSUPPORTED;
     case ErrorKind::io:
+    case ErrorKind::backend:
     case ErrorKind::internal: break;
   }
   return FP4PROOF_FAILED;

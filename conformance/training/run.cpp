@@ -7,6 +7,7 @@
 #include "conformance/training/checkpoint.h"
 #include "conformance/training/config_json.h"
 #include "conformance/training/measures.h"
+#include "conformance/training/record_files.h"
 #include "conformance/vectors/atomic_file.h"
 #include "conformance/vectors/bytes.h"
 #include "conformance/vectors/is_absent.h"
@@ -48,6 +49,7 @@ class Run {
       if (!state) return state.error();
       auto records = Records::load(options_.folder, state->step);
       if (!records) return records.error();
+      if (state->step < 1 || records->trace().chain() != state->chain) return parted(last);
       records_ = *std::move(records);
       if (measures_) {
         if (const auto loaded = measures_->load(options_.folder, state->step); !loaded) return loaded.error();
@@ -64,6 +66,11 @@ class Run {
   }
 
  private:
+  static Error parted(const std::filesystem::path& checkpoint) {
+    return {ErrorKind::corrupt, fmt::format("{} and {} beside it are not of one run; start again in another folder",
+                                            quote_path(checkpoint), trace_file)};
+  }
+
   bool goes_on(const RunStep& step) const { return !watch_ || watch_(step); }
 
   /// False where the watch stopped it.
@@ -128,7 +135,7 @@ class Run {
       if (!goes_on({reinforcement_phase, step, settings.steps, record.reward})) return {};
     }
     const std::string summary = records_.summary().dump(2) + "\n";
-    return write_file(options_.folder / "summary.json", bytes_of(summary));
+    return write_file(options_.folder / summary_file, bytes_of(summary));
   }
 
   /// The checkpoint last: the records may be ahead of it, never behind.
@@ -183,6 +190,16 @@ Result<void> check_run(const RunOptions& options) {
   }
   if (const Result<void> fits = check_start(options); !fits) return fits;
   return Reinforcer::check(options.config, *plan);
+}
+
+Result<void> remove_stale_records(const std::filesystem::path& folder) {
+  if (!is_absent(folder / checkpoint_file)) return {};
+  for (const char* name : {summary_file, steps_file, trace_file, quant_file, gradients_file, operators_file}) {
+    std::error_code failure;
+    std::filesystem::remove(folder / name, failure);
+    if (failure) return os_error("remove", folder / name, failure.value());
+  }
+  return {};
 }
 
 Result<Records> run(Operators& operators, const RunOptions& options, const RunWatch& watch) {

@@ -40,6 +40,9 @@ using RunWatch = std::function<bool(const RunStep&)>;
 /// a checkpoint or warm start of another run.
 Result<void> check_run(const RunOptions& options);
 
+/// Removes the records of a run that has left no checkpoint, before another begins in its folder.
+Result<void> remove_stale_records(const std::filesystem::path& folder);
+
 /// Runs to the end, or to where `watch` stops it (then the records are those up to there). Writes steps.csv,
 /// trace.json, summary.json, warm_start.safetensors and checkpoint.safetensors, and the files of Measures.
 Result<Records> run(Operators& operators, const RunOptions& options, const RunWatch& watch = {});

@@ -107,6 +107,7 @@ Result<TraceFile> read_trace(const std::filesystem::path& path) {
     trace.steps.push_back(step_of(reader, step, static_cast<std::int64_t>(trace.steps.size()) + 1));
     if (!reader.sound()) break;
   }
+  if (reader.digest(reader.at(*value, "digest")) != trace.chain()) reader.fail("its digest is not its last chain");
   if (!reader.sound()) return reader.sound().error();
   return trace;
 }

@@ -10,6 +10,7 @@
 
 #include "conformance/training/config_json.h"
 #include "conformance/training/record_files.h"
+#include "conformance/training/records.h"
 #include "conformance/training_report/csv_records.h"
 #include "conformance/training_report/record_file.h"
 #include "conformance/vectors/folder_entries.h"
@@ -152,6 +153,25 @@ Result<void> read_steps(TrainingRun& run) {
   });
 }
 
+/// A summary is what follows from the other records, where they are there.
+Result<void> check_summary(const TrainingRun& run, const json& summary) {
+  const auto refuse = [&](std::string_view what) {
+    return Error{ErrorKind::corrupt,
+                 fmt::format("{} {}; train the run again, or leave it out", quote_path(run.path / summary_file), what)};
+  };
+  if (run.steps.size() != run.planned_steps) {
+    return refuse(
+        fmt::format("is there after {} of the {} steps of {}", run.steps.size(), run.planned_steps, run_file));
+  }
+  if (run.steps.empty() || is_absent(run.path / training::trace_file)) return {};
+  const auto records = training::Records::load(run.path, static_cast<std::int64_t>(run.steps.size()));
+  if (!records) return records.error();
+  const json right = records->summary();
+  const auto fits = [&](const char* field) { return summary.value(field, json()) == right.at(field); };
+  if (fits("digest") && fits("final_reward") && fits("mean_reward") && fits("steps_to_0.8")) return {};
+  return refuse(fmt::format("is not what {} and {} give", training::steps_file, training::trace_file));
+}
+
 Result<void> read_summary(TrainingRun& run) {
   const path file = run.path / summary_file;
   if (is_absent(file)) return {};
@@ -170,7 +190,7 @@ Result<void> read_summary(TrainingRun& run) {
                                                  quote_path(file), steps, run.steps.size())};
   }
   run.summary = summary;
-  return {};
+  return check_summary(run, record->object(""));
 }
 
 Result<void> read_measures(TrainingRun& run) {

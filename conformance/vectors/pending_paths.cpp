@@ -78,9 +78,7 @@ void remove_entry(int folder, const char* name, int depth) {
 }
 
 void remove_and_die(int signal) {
-  for (Slot& slot : *all_slots) {
-    if (slot.state.load() == is_pending) remove_entry(AT_FDCWD, slot.path.data(), deepest_folder);
-  }
+  remove_pending_paths();
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   ::sigaction(signal, &by_default, nullptr);
@@ -117,6 +115,12 @@ PendingPath& PendingPath::operator=(PendingPath&& other) noexcept {
 void PendingPath::release() noexcept {
   if (slot_ >= 0) (*all_slots)[static_cast<std::size_t>(slot_)].state.store(is_free);
   slot_ = -1;
+}
+
+void remove_pending_paths() {
+  for (Slot& slot : *all_slots) {
+    if (slot.state.load() == is_pending) remove_entry(AT_FDCWD, slot.path.data(), deepest_folder);
+  }
 }
 
 void remove_pending_paths_on_signals() {

@@ -23,6 +23,9 @@ class PendingPath {
   int slot_ = -1;
 };
 
+/// Removes every remembered path. Safe in a signal handler.
+void remove_pending_paths();
+
 /// From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE remove every remembered path and then end the process as they would
 /// have. A signal that is ignored stays ignored. For programs, not for libraries.
 void remove_pending_paths_on_signals();

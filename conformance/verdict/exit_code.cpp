@@ -19,6 +19,7 @@ ExitCode exit_code_of(ErrorKind kind) {
     case ErrorKind::io: return ExitCode::usage;
     case ErrorKind::corrupt: return ExitCode::corrupt;
     case ErrorKind::unsupported: return ExitCode::unsupported;
+    case ErrorKind::backend: return ExitCode::plugin_failed;
     case ErrorKind::internal: return ExitCode::internal;
   }
   return ExitCode::internal;

@@ -70,6 +70,50 @@ class CompareTraining(command.CommandTest):
         self.expect_error(6, words, *train, env=settings)
         self.assertFalse((self.folder / "nowhere").exists())
 
+    def test_backends_that_misbehave(self):
+        borrowed = ["--warm-start", self.reference / "warm_start.safetensors"]
+        train = ["train", "--preset", "tiny", "--plan", "mxfp4", "--backend", FAULTY_TRAINING, "--out", "run", *borrowed]
+        for fault, code, words in (("exits", 4, ["called exit()", "no result"]),
+                                   ("fails", 4, ["operator quantize", "status"]),
+                                   ("rounds-up", 4, ["changed how this process computes", "ties"]),
+                                   ("no-operator", 6, ["operator swiglu", "does not offer it"]),
+                                   ("no-name", 2, ["lacks a name"])):
+            settings = {**SETTINGS, "FP4PROOF_FAULT": fault}
+            outcome = self.expect_error(code, words, *train, env=settings)
+            self.assertEqual(outcome.out, "")
+            self.assertFalse((self.folder / "run" / "summary.json").exists())
+            shutil.rmtree(self.folder / "run", ignore_errors=True)
+        settings = {**SETTINGS, "FP4PROOF_FAULT": "exits"}
+        self.train("other", *borrowed, "--backend", FAULTY_TRAINING, fault="scale-off-by-one")
+        arguments = ["compare-training", self.reference, "other", "--json", "report.json"]
+        self.expect_error(4, ["called exit()"], *arguments, env=settings)
+        self.assertEqual([name for name in self.names() if "report" in name or name.startswith(".")], [])
+
+    def test_a_plug_in_that_does_nothing(self):
+        train = ["train", "--preset", "tiny", "--plan", "mxfp4", "--backend", FAULTY_PLUGIN, "--warm-start",
+                 self.reference / "warm_start.safetensors"]
+        for fault, code, words in (("offers-nothing", 6, ["offers nothing of what plan", "fp4proof info"]),
+                                   ("takes-back", 4, ["quantize under mxfp4/rceil", "it does not say why"])):
+            settings = {**SETTINGS, "FP4PROOF_FAULT": fault, "FP4PROOF_REFERENCE_BACKEND": REFERENCE_PLUGIN}
+            self.expect_error(code, words, *train, "--out", fault, env=settings)
+            self.assertFalse((self.folder / fault / "summary.json").exists())
+
+    def test_a_new_run_leaves_nothing_of_an_old_one(self):
+        borrowed = ["--warm-start", self.reference / "warm_start.safetensors"]
+        self.train("run", *borrowed)
+        (self.folder / "run" / "checkpoint.safetensors").unlink()
+        settings = {**SETTINGS, "FP4PROOF_FAULT": "fails"}
+        train = ["train", "--preset", "tiny", "--plan", "hif4", "--backend", FAULTY_TRAINING, "--out", "run", *borrowed]
+        self.expect_error(4, ["operator quantize"], *train, env=settings)
+        left = {path.name for path in (self.folder / "run").iterdir()}
+        self.assertEqual(left, {"run.json", "run.lock"})
+
+    def test_runs_that_have_both_stopped_early(self):
+        self.changed("run.json", (["config", "reinforcement", "steps"], 5))
+        shutil.copytree(self.folder / "copy", self.folder / "twin")
+        text = self.expect(5, "compare-training", "copy", "twin", env=SETTINGS).out
+        self.assertEqual(text.count("3 of 5 steps"), 2)
+
     def planted(self, log):
         return json.loads((self.folder / log).read_text().splitlines()[0])
 

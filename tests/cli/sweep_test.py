@@ -20,6 +20,7 @@ import time
 
 import command
 import yaml
+from training_run_files import set_reward
 
 VECTORS = pathlib.Path()
 EXAMPLES = pathlib.Path()
@@ -142,8 +143,7 @@ class Sweep(command.CommandTest):
         rewards = {"bf16": [0.5, 0.75], "mxfp4": [0.25, 0.375], "rollout-mxfp4/train-bf16": [0.5, 0.5]}
         for plan, values in rewards.items():
             for seed, value in enumerate(values, 1):
-                path = out / f"{seed}-{plan.replace('/', '@')}" / "summary.json"
-                path.write_text(json.dumps({**json.loads(path.read_text()), "final_reward": value}))
+                set_reward(out / f"{seed}-{plan.replace('/', '@')}", value)
         for seed, shift in ((1, 0.0), (2, 0.5)):
             coded = [
                 (1, "rollout,activation", 0.25 + shift, 0.125, 0.5, 0.25),
@@ -339,7 +339,13 @@ class Sweep(command.CommandTest):
     def test_merging_refuses(self):
         other = self.copy("other")
         path = other / "1-mxfp4" / "summary.json"
-        path.write_text(re.sub('(?<="digest": ").', lambda digit: "1" if digit[0] == "0" else "0", path.read_text()))
+        digest = json.loads(path.read_text())["digest"]
+        changed = ("1" if digest[0] == "0" else "0") + digest[1:]
+        path.write_text(path.read_text().replace(digest, changed))
+        self.expect_error(3, ["1-mxfp4/summary.json", "steps.csv and trace.json"], "merge-sweeps", self.whole, "other",
+                          "--out", "new")
+        trace = other / "1-mxfp4" / "trace.json"
+        trace.write_text(trace.read_text().replace(digest, changed))
         self.expect_error(7, ["1-mxfp4", "different results"], "merge-sweeps", self.whole, "other", "--out", "new")
         document = json.loads((other / "sweep.json").read_text())
         document["settings"]["config"]["reinforcement"]["steps"] = 7

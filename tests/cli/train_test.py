@@ -168,6 +168,9 @@ class Train(command.CommandTest):
         elsewhere["backend"]["name"] = "gpu"
         (self.folder / "run/run.json").write_text(json.dumps(elsewhere))
         self.refused(['the backend "gpu"', 'not of "cpu"', "its own backend"], *go_on, *own)
+        elsewhere["backend"] = json.loads(facts)["backend"] | {"sha256": "0" * 64}
+        (self.folder / "run/run.json").write_text(json.dumps(elsewhere))
+        self.refused(["another build of"], *go_on, *own)
         for damaged in (b"", b"{", b"[]", b'{"config": 1}', facts[:-20]):
             (self.folder / "run/run.json").write_bytes(damaged)
             self.expect_error(3, ["run/run.json", "restore it"], "train", *go_on, *own, env=SETTINGS)

@@ -191,6 +191,7 @@ class Report(command.CommandTest):
         for step in trace["steps"][11:]:
             step["chain"] = "f" + step["chain"][1:]
             step["tensors"][1][1] = "f" * 16
+        trace["steps"][-1]["chain"] = run.digest
         (folder / "trace.json").write_text(json.dumps(trace))
         page, outcome = self.report(1, "cpu", "gpu")
         for text in (page.banner(), outcome.out):
@@ -444,6 +445,9 @@ class Report(command.CommandTest):
         damaged("summary.json", lambda text: re.sub(r'"final_reward": [\d.]+', '"final_reward": 2', text), "/final_reward")
         damaged("summary.json", lambda text: re.sub(r'"digest": "\w+"', '"digest": "<b>"', text), "/digest")
         damaged("summary.json", lambda text: text.replace('"steps": 30', '"steps": 31'), "31", "30")
+        damaged("summary.json", lambda text: re.sub(r'"final_reward": [\d.]+', '"final_reward": 0.5', text), "steps.csv")
+        damaged("summary.json", lambda text: text.replace(Run().digest, "0" * 16), "trace.json")
+        damaged("run.json", lambda text: text.replace('"steps": 30', '"steps": 40'), "after 30 of the 40 steps")
         run = Run(backend="cuda")
         run.digest = "0" * 16
         folder = run.write(self.folder / "gpu")

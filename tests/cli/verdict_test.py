@@ -278,6 +278,12 @@ class Sets(Verdicts):
         self.assertRegex(told, r"case [0-9a-f]{16} of group 1x32 of the set smoke is missing")
         self.expect(3, "verify", "set", "--level", "smoke", "--op", "quantize", "--profile", "mxfp4/ocp")
 
+    def test_a_level_is_not_a_word_in_a_manifest(self):
+        manifest = self.folder / "set" / "manifest.json"
+        manifest.write_text(manifest.read_text().replace('"set": "smoke"', '"set": "full"'))
+        self.assertIn("of the set full is missing",
+                      self.verify_set(3, "--level", "full", "--op", "quantize").err)
+
     def withdraw(self, count, path):
         tensors, _ = st.read(self.folder / "set" / "quantize.mxfp4.ocp.safetensors")
         ids = tensors["quantize/mxfp4/ocp/1x32/case_id"][2]

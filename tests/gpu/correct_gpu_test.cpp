@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -325,6 +326,28 @@ Case make_case(const CorrectionStack& stack, const Profile& profile, DType dtype
   return c;
 }
 
+using Names = std::span<const char* const>;
+constexpr const char* long_profiles[] = {"mxfp4/ocp", "mxfp4/rceil", "mxfp4/even",
+                                         "hif4/gcc",  "hif4-2d/gcc", "nvfp4/tensor-scale"};
+constexpr const char* few_profiles[] = {"mxfp4/ocp", "mxfp4/rceil", "mxfp4/even", "nvfp4/direct"};
+
+/// Those of the profiles that the stack suits.
+std::vector<const Profile*> suited(const CorrectionStack& stack, Names names) {
+  std::vector<const Profile*> profiles;
+  for (const char* name : names) {
+    if (stack_refusal(*find_profile(name), stack) == nullptr) profiles.push_back(find_profile(name));
+  }
+  return profiles;
+}
+
+TEST(Correct, EveryStackSuitsAProfileOfTheTests) {
+  for (const CorrectionStack& stack : stacks()) {
+    for (const Names names : {Names(long_profiles), Names(few_profiles)}) {
+      EXPECT_FALSE(suited(stack, names).empty()) << stack.name;
+    }
+  }
+}
+
 // --- On the device ---------------------------------------------------------------------------------------------------
 
 class CorrectOnDevice : public testing::TestWithParam<std::size_t> {
@@ -356,12 +379,9 @@ TEST_P(CorrectOnDevice, GivesTheBitsOfTheReference) {
 }
 
 TEST_P(CorrectOnDevice, GivesTheBitsOfTheReferenceOnLongLines) {
-  const char* names[] = {"mxfp4/ocp", "mxfp4/rceil", "mxfp4/even", "hif4/gcc", "hif4-2d/gcc", "nvfp4/tensor-scale"};
-  for (const char* name : names) {
-    const Profile& profile = *find_profile(name);
-    if (stack_refusal(profile, stack()) != nullptr) continue;
-    check(make_case(stack(), profile, DType::bf16, {1, 96, 4096, 1}, 0));
-    check(make_case(stack(), profile, DType::bf16, {1, 2048, 96, 0}, 1));
+  for (const Profile* profile : suited(stack(), long_profiles)) {
+    check(make_case(stack(), *profile, DType::bf16, {1, 96, 4096, 1}, 0));
+    check(make_case(stack(), *profile, DType::bf16, {1, 2048, 96, 0}, 1));
   }
 }
 
@@ -411,9 +431,8 @@ TEST(PackedResiduals, GiveTheBitsOfTheReferenceOnAnyWords) {
 
 TEST_P(CorrectOnDevice, NothingIsDoneWithoutElements) {
   for (const MatrixShape& shape : {MatrixShape{0, 4, 64, 1}, MatrixShape{2, 0, 64, 1}, MatrixShape{2, 64, 0, 0}}) {
-    for (const char* name : {"mxfp4/ocp", "mxfp4/rceil", "mxfp4/even", "nvfp4/direct"}) {
-      if (stack_refusal(*find_profile(name), stack()) != nullptr) continue;
-      const Case c{stack(), *find_profile(name), DType::bf16, shape, {}};
+    for (const Profile* profile : suited(stack(), few_profiles)) {
+      const Case c{stack(), *profile, DType::bf16, shape, {}};
       SCOPED_TRACE(c.text());
       EXPECT_EQ(DeviceCall(c, philox_source).run(nullptr), Status::ok);
     }
@@ -422,9 +441,8 @@ TEST_P(CorrectOnDevice, NothingIsDoneWithoutElements) {
 }
 
 TEST_P(CorrectOnDevice, ACapturedCallGivesTheSame) {
-  for (const char* name : {"mxfp4/ocp", "mxfp4/rceil", "mxfp4/even", "nvfp4/tensor-scale"}) {
-    if (stack_refusal(*find_profile(name), stack()) != nullptr) continue;
-    const Case c = make_case(stack(), *find_profile(name), DType::bf16, {2, 64, 80, 0}, 0);
+  for (const Profile* profile : suited(stack(), few_profiles)) {
+    const Case c = make_case(stack(), *profile, DType::bf16, {2, 64, 80, 0}, 0);
     SCOPED_TRACE(c.text());
     const DeviceCall call(c, philox_source);
     cudaStream_t stream = nullptr;
@@ -441,7 +459,6 @@ TEST_P(CorrectOnDevice, ACapturedCallGivesTheSame) {
     require(cudaGraphExecDestroy(instance));
     require(cudaGraphDestroy(graph));
     require(cudaStreamDestroy(stream));
-    return;
   }
 }
 

@@ -1,5 +1,6 @@
 // A plug-in for vendors with one fault: the reference, loaded from FP4PROOF_REFERENCE_BACKEND, but the lowest bit of
-// one code is wrong in every matrix of 576 rows that it quantizes.
+// one code is wrong in every matrix of 576 rows that it quantizes. FP4PROOF_FAULT names misconduct in place of that:
+// offers-nothing, takes-back (it refuses in run() what it offered).
 
 #include <dlfcn.h>
 
@@ -16,7 +17,17 @@ constexpr std::int64_t faulty_code = 33;
 
 const fp4proof_backend* reference = nullptr;
 
+bool misconduct(std::string_view name) {
+  const char* const fault = std::getenv("FP4PROOF_FAULT");
+  return fault != nullptr && fault == name;
+}
+
+fp4proof_status supports(const fp4proof_call* call) {
+  return misconduct("offers-nothing") ? FP4PROOF_UNSUPPORTED : reference->supports(call);
+}
+
 fp4proof_status run(const fp4proof_call* call) {
+  if (misconduct("takes-back")) return FP4PROOF_UNSUPPORTED;
   const fp4proof_status status = reference->run(call);
   if (status != FP4PROOF_OK || call->rows != faulty_rows || call->other_rows != 0) return status;
   for (std::int32_t i = 0; i < call->output_count; ++i) {
@@ -38,6 +49,7 @@ extern "C" const fp4proof_backend* fp4proof_open_backend(std::uint32_t version) 
   static fp4proof_backend table;
   table = *reference;
   table.name = "faulty";
+  table.supports = supports;
   table.run = run;
   return &table;
 }

@@ -6,9 +6,12 @@
 // `term` is the first of two terms of a sum that are swapped.
 // Faults depend on what calls are asked, so a step that is made again meets the same fault. They stand where their bits
 // reach a weight: what the next quantization hides is no difference between runs.
+//
+// Some names are misconduct in place of a fault: no-device, no-name, no-operator, fails, exits, rounds-up.
 
 #include <algorithm>
 #include <array>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -85,6 +88,9 @@ float fused(float a, float b, float c) { return std::fma(a, b, c); }
 // --- quantize --------------------------------------------------------------------------------------------------------
 
 fp4proof_status quantize(const fp4proof_quantize_call* call) {
+  if (fault() == "fails") return FP4PROOF_FAILED;
+  if (fault() == "exits") std::exit(0);
+  if (fault() == "rounds-up") std::fesetround(FE_UPWARD);
   at_step(call->random.step);
   const fp4proof_status status = reference_training()->quantize(call);
   if (plant_now("wrong-nibble")) {
@@ -317,5 +323,7 @@ extern "C" const fp4proof_training* fp4proof_open_training(std::uint32_t host_ve
     table.synchronize = synchronize_nothing;
     table.error = no_device;
   }
+  if (fault() == "no-name") table.name = nullptr;
+  if (fault() == "no-operator") table.swiglu = nullptr;
   return &table;
 }

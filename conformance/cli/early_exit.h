@@ -1,0 +1,21 @@
+#pragma once
+// exit() called by somebody else while a verb is at work: a library that is under test, or a runtime that gives up.
+
+#include "conformance/cli/exit_code.h"
+
+namespace fp4proof::cli {
+
+/// While one lives, an exit() in this process (not in those that it forks) removes what is pending, says that the work
+/// has not ended, and gives `code` to the caller in place of whatever exit() was told. One at a time.
+class EarlyExitGuard {
+ public:
+  explicit EarlyExitGuard(ExitCode code);
+  ~EarlyExitGuard();
+  EarlyExitGuard(const EarlyExitGuard&) = delete;
+  EarlyExitGuard& operator=(const EarlyExitGuard&) = delete;
+
+  /// From now on it is a library that is under suspicion.
+  static void expect_from_library();
+};
+
+}  // namespace fp4proof::cli
