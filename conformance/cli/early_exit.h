@@ -1,5 +1,5 @@
 #pragma once
-// exit() called by somebody else while a verb is at work: a library that is under test, or a runtime that gives up.
+// The end of the process by somebody else while a verb is at work: a library under test, or a runtime that gives up.
 
 #include "conformance/cli/exit_code.h"
 
@@ -14,7 +14,8 @@ class EarlyExitGuard {
   EarlyExitGuard(const EarlyExitGuard&) = delete;
   EarlyExitGuard& operator=(const EarlyExitGuard&) = delete;
 
-  /// From now on it is a library that is under suspicion.
+  /// From now on a library is under suspicion: the code is that of a plug-in that failed, for a crash (SIGSEGV, SIGBUS,
+  /// SIGFPE, SIGILL, SIGABRT) too.
   static void expect_from_library();
 };
 

@@ -74,6 +74,7 @@ class CompareTraining(command.CommandTest):
         borrowed = ["--warm-start", self.reference / "warm_start.safetensors"]
         train = ["train", "--preset", "tiny", "--plan", "mxfp4", "--backend", FAULTY_TRAINING, "--out", "run", *borrowed]
         for fault, code, words in (("exits", 4, ["called exit()", "no result"]),
+                                   ("crashes", 4, ["crashed", "no result"]),
                                    ("fails", 4, ["operator quantize", "status"]),
                                    ("rounds-up", 4, ["changed how this process computes", "ties"]),
                                    ("no-operator", 6, ["operator swiglu", "does not offer it"]),

@@ -7,12 +7,13 @@
 // Faults depend on what calls are asked, so a step that is made again meets the same fault. They stand where their bits
 // reach a weight: what the next quantization hides is no difference between runs.
 //
-// Some names are misconduct in place of a fault: no-device, no-name, no-operator, fails, exits, rounds-up.
+// Some names are misconduct in place of a fault: no-device, no-name, no-operator, fails, exits, crashes, rounds-up.
 
 #include <algorithm>
 #include <array>
 #include <cfenv>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -90,6 +91,7 @@ float fused(float a, float b, float c) { return std::fma(a, b, c); }
 fp4proof_status quantize(const fp4proof_quantize_call* call) {
   if (fault() == "fails") return FP4PROOF_FAILED;
   if (fault() == "exits") std::exit(0);
+  if (fault() == "crashes") std::raise(SIGSEGV);
   if (fault() == "rounds-up") std::fesetround(FE_UPWARD);
   at_step(call->random.step);
   const fp4proof_status status = reference_training()->quantize(call);
