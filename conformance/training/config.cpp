@@ -1,5 +1,9 @@
 #include "conformance/training/config.h"
 
+#include <algorithm>
+
+#include "conformance/training/tensor_numbers.h"
+
 namespace fp4proof::training {
 
 namespace {
@@ -77,6 +81,10 @@ constexpr std::array preset_table = {
            warm_start(800, 256),
            reinforcement(300, 256, 16)},
 };
+
+static_assert(std::ranges::all_of(preset_table, [](const Config& c) {
+  return c.model.layers <= most_layers && c.model.experts <= most_experts;
+}));
 
 }  // namespace
 

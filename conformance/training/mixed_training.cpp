@@ -46,40 +46,40 @@ void add_part(Places& places, const std::string& prefix, const fp4proof_part& pa
 
 void* mutable_place(const void* data) { return const_cast<void*>(data); }
 
-/// Asks the plug-in one question of one case.
-fp4proof_status ask(suite::Operation operation, const char* profile_name, const suite::GroupSpec& spec,
-                    const Places& places) {
-  const Result<SharedProfile> profile = find_profile_or_file(profile_name);
-  if (!profile) return refuse(profile.error().message, FP4PROOF_INVALID);
-  const auto tensors = suite::group_tensors(operation, **profile, spec);
-  if (!tensors) return refuse(tensors.error().message, FP4PROOF_INVALID);
-  std::vector<fp4proof_tensor> inputs;
-  std::vector<fp4proof_tensor> outputs;
-  for (const suite::CaseTensor& wanted : *tensors) {
-    fp4proof_tensor tensor{};
-    tensor.size = sizeof tensor;
-    tensor.name = wanted.name.c_str();
-    tensor.data = places.at(wanted.name);
-    tensor.dtype = wanted.dtype == TensorDtype::u32 ? FP4PROOF_U32 : FP4PROOF_U8;
-    tensor.rank = static_cast<std::int32_t>(wanted.case_shape.size()) + 1;
-    tensor.shape[0] = 1;
-    std::int64_t stride = 1;
-    for (std::size_t d = wanted.case_shape.size(); d > 0; --d) {
-      tensor.shape[d] = static_cast<std::int64_t>(wanted.case_shape[d - 1]);
-      tensor.strides[d] = stride;
-      stride *= tensor.shape[d];
-    }
-    tensor.strides[0] = stride;
-    (wanted.expected ? outputs : inputs).push_back(tensor);
+/// The tensors of a question of one case, as the plug-in gets them. Their names are those of `wanted`.
+struct Tensors {
+  std::vector<fp4proof_tensor> inputs, outputs;
+};
+
+fp4proof_tensor tensor_at(const suite::CaseTensor& wanted, void* data) {
+  fp4proof_tensor tensor{};
+  tensor.size = sizeof tensor;
+  tensor.name = wanted.name.c_str();
+  tensor.data = data;
+  tensor.dtype = wanted.dtype == TensorDtype::u32 ? FP4PROOF_U32 : FP4PROOF_U8;
+  tensor.rank = static_cast<std::int32_t>(wanted.case_shape.size()) + 1;
+  tensor.shape[0] = 1;
+  std::int64_t stride = 1;
+  for (std::size_t d = wanted.case_shape.size(); d > 0; --d) {
+    tensor.shape[d] = static_cast<std::int64_t>(wanted.case_shape[d - 1]);
+    tensor.strides[d] = stride;
+    stride *= tensor.shape[d];
   }
-  const std::string operation_name(name_of(operation));
-  const std::string profile_json = profile_to_json(**profile).dump();
-  std::array<char, 1024> error{};
+  tensor.strides[0] = stride;
+  return tensor;
+}
+
+Tensors tensors_of(const std::vector<suite::CaseTensor>& wanted, const Places& places) {
+  Tensors tensors;
+  for (const suite::CaseTensor& one : wanted) {
+    (one.expected ? tensors.outputs : tensors.inputs).push_back(tensor_at(one, places.at(one.name)));
+  }
+  return tensors;
+}
+
+fp4proof_call call_of(const suite::GroupSpec& spec, const Tensors& tensors) {
   fp4proof_call call{};
   call.size = sizeof call;
-  call.operation = operation_name.c_str();
-  call.profile = profile_name;
-  call.profile_json = profile_json.c_str();
   call.correction = spec.correction.c_str();
   call.accumulator = spec.accumulator.c_str();
   call.cases = 1;
@@ -89,10 +89,16 @@ fp4proof_status ask(suite::Operation operation, const char* profile_name, const 
   call.axis = spec.axis;
   call.tail = spec.tail == portable::Tail::pad ? FP4PROOF_TAIL_PAD : FP4PROOF_TAIL_ERROR;
   call.tensor_size = sizeof(fp4proof_tensor);
-  call.inputs = inputs.data();
-  call.outputs = outputs.data();
-  call.input_count = static_cast<std::int32_t>(inputs.size());
-  call.output_count = static_cast<std::int32_t>(outputs.size());
+  call.inputs = tensors.inputs.data();
+  call.outputs = tensors.outputs.data();
+  call.input_count = static_cast<std::int32_t>(tensors.inputs.size());
+  call.output_count = static_cast<std::int32_t>(tensors.outputs.size());
+  return call;
+}
+
+/// What the plug-in makes of a call. It may not take back in run() what it has said in supports().
+fp4proof_status answer(fp4proof_call& call) {
+  std::array<char, 1024> error{};
   call.error = error.data();
   call.error_size = error.size();
   const fp4proof_backend& plugin = *mixed().plugin;
@@ -106,8 +112,25 @@ fp4proof_status ask(suite::Operation operation, const char* profile_name, const 
   error.back() = '\0';
   const char* const told = error.front() == '\0' ? "it does not say why" : error.data();
   return refuse(
-      fmt::format("{} under {} with corrections '{}': {}", operation_name, profile_name, spec.correction, told),
-      status == FP4PROOF_UNSUPPORTED ? FP4PROOF_FAILED : status);  // run() may not take back what supports() has said
+      fmt::format("{} under {} with corrections '{}': {}", call.operation, call.profile, call.correction, told),
+      status == FP4PROOF_UNSUPPORTED ? FP4PROOF_FAILED : status);
+}
+
+/// Asks the plug-in one question of one case.
+fp4proof_status ask(suite::Operation operation, const char* profile_name, const suite::GroupSpec& spec,
+                    const Places& places) {
+  const Result<SharedProfile> profile = find_profile_or_file(profile_name);
+  if (!profile) return refuse(profile.error().message, FP4PROOF_INVALID);
+  const auto wanted = suite::group_tensors(operation, **profile, spec);
+  if (!wanted) return refuse(wanted.error().message, FP4PROOF_INVALID);
+  const Tensors tensors = tensors_of(*wanted, places);
+  const std::string operation_name(name_of(operation));
+  const std::string profile_json = profile_to_json(**profile).dump();
+  fp4proof_call call = call_of(spec, tensors);
+  call.operation = operation_name.c_str();
+  call.profile = profile_name;
+  call.profile_json = profile_json.c_str();
+  return answer(call);
 }
 
 /// The name of the stack with stochastic rounding added; empty: there is none.

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include "conformance/training/row_operators.h"
+#include "conformance/training/tensor_numbers.h"
 
 namespace fp4proof::training {
 
 namespace {
 
-/// Numbers of layers and of coded tensors: a range for each layer of the model, and one for the head.
-constexpr std::uint32_t numbers_a_layer = 64;
-constexpr std::uint32_t head_number = 1023;
 enum Tensor : std::uint64_t { attention_input, attended, feed_forward_input, hidden };  // hidden of part 0, 1, ...
 
 std::uint64_t tensor_number(std::size_t layer, Tensor tensor) { return numbers_a_layer * layer + tensor; }

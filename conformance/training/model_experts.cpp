@@ -4,13 +4,15 @@
 
 #include "conformance/training/model.h"
 #include "conformance/training/row_operators.h"
+#include "conformance/training/tensor_numbers.h"
 
 namespace fp4proof::training {
 
 namespace {
 
-/// Numbers of the inputs of experts, behind the four tensors of a layer and its experts' hidden ones.
-std::uint64_t expert_input_number(std::size_t layer, std::size_t expert) { return 64 * layer + 32 + expert; }
+std::uint64_t expert_input_number(std::size_t layer, std::size_t expert) {
+  return numbers_a_layer * layer + first_expert_input + expert;
+}
 
 }  // namespace
 
