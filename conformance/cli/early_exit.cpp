@@ -46,7 +46,9 @@ EarlyExitGuard::EarlyExitGuard(ExitCode code) {
   guarded = {::getpid(), code};
 }
 
-EarlyExitGuard::~EarlyExitGuard() { guarded.process = 0; }
+EarlyExitGuard::~EarlyExitGuard() { dismiss(); }
+
+void EarlyExitGuard::dismiss() { guarded.process = 0; }
 
 void EarlyExitGuard::expect_from_library() {
   guarded.code = ExitCode::plugin_failed;

@@ -17,6 +17,9 @@ class EarlyExitGuard {
   /// From now on a library is under suspicion: the code is that of a plug-in that failed, for a crash (SIGSEGV, SIGBUS,
   /// SIGFPE, SIGILL, SIGABRT) too.
   static void expect_from_library();
+
+  /// From now on nothing is guarded: whoever started this process judges how it ends.
+  static void dismiss();
 };
 
 }  // namespace fp4proof::cli

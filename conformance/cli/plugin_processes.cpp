@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "conformance/cli/early_exit.h"
 #include "conformance/cli/verbs.h"
 #include "conformance/runners/guardian.h"
 #include "conformance/runners/plugin_host.h"
@@ -18,7 +19,10 @@ Action add_guardian(CLI::App& command, Session&) {
   command.description("Started by 'fp4proof run'.")->group("");
   command.add_option("VERB", *verb)->required();
   command.add_option("ARGUMENT", *argument)->required();
-  return [verb, argument]() -> Result<ExitCode> { runners::guard(*verb, *argument); };
+  return [verb, argument]() -> Result<ExitCode> {
+    EarlyExitGuard::dismiss();
+    runners::guard(*verb, *argument);
+  };
 }
 
 template <void (*Serve)(const std::string&) noexcept>
@@ -27,6 +31,7 @@ Action add_host(CLI::App& command, Session&) {
   command.description("Started by 'fp4proof run'.")->group("");
   command.add_option("ARGUMENT", *argument)->required();
   return [argument]() -> Result<ExitCode> {
+    EarlyExitGuard::dismiss();
     Serve(*argument);
     return ExitCode::internal;
   };
