@@ -138,6 +138,7 @@ std::uint8_t shifted(Family family, std::uint8_t code, int shift) {
 std::uint8_t code_of_maximum(const KernelModel& model, const Block& block, std::uint32_t amax_bits) {
   const int shift = model.encode.exponent_shift;
   const float moved = std::ldexp(float_from_bits(amax_bits), shift);
+  if (moved == 0.0F) return 0;  // below every scale
   if (std::isfinite(moved)) return faulty_code(model, block, float_bits(moved));
   return shifted(model.profile.family, faulty_code(model, block, amax_bits), shift);
 }
